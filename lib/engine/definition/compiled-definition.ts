@@ -1,0 +1,63 @@
+import type { CompiledRetryPolicy } from '../retry/retry-policy.js';
+
+/**
+ * What a pipeline or a graph compiles to: frozen, plain but for `when`, and all that `decide` needs to know.
+ *
+ * A pipeline's execution group is a node with 1..n stages; its edges form one line.
+ */
+export interface CompiledDefinition {
+  readonly id: string;
+  readonly version: number;
+  readonly kind: 'pipeline' | 'graph';
+  /** Digest of the structure: node keys, stage ids, configs, order. Two builds with equal fingerprints decide alike. */
+  readonly fingerprint: string;
+  /** In order of execution. Never empty. */
+  readonly nodes: readonly CompiledNode[];
+  readonly settings: DefinitionSettings;
+}
+
+export interface DefinitionSettings {
+  /** Queue of stages that name none; null = the module's default queue. */
+  readonly queue: string | null;
+  /** Most stage runs of one run (LIMIT-1). */
+  readonly maxStageRuns: number;
+  /** Milliseconds from the start until the run fails RUN_TIMEOUT; null = never. */
+  readonly deadlineMs: number | null;
+  readonly actor: 'system' | 'on_behalf_of';
+}
+
+export interface CompiledNode {
+  readonly key: string;
+  /** Place in `nodes`, from 0. */
+  readonly index: number;
+  /** `true`: the output is an object by stage key, even with one branch. */
+  readonly parallel: boolean;
+  readonly stages: readonly CompiledStage[];
+}
+
+export interface CompiledStage {
+  /** Unique in the definition; what `ctx.require('key')` and `rerunFrom` name. */
+  readonly key: string;
+  /** The `@Stage` id: the *type*. */
+  readonly stage: string;
+  /** As the config schema parsed it, defaults applied once (DEF-5). */
+  readonly config: unknown;
+  /** Asked when the node is entered; false = SKIPPED. Pure; `input` is what is stored, before the stage's input schema parses it. */
+  readonly when: ((context: WhenContext) => boolean) | null;
+  readonly retry: CompiledRetryPolicy;
+  /** Running time of one attempt in ms (RETRY-6); null = no limit of its own. */
+  readonly timeoutMs: number | null;
+  readonly queue: string | null;
+  /** The class has a `cancel(ctx)` hook: a cancel of a live stage run needs a durable job. */
+  readonly hasCancelHook: boolean;
+}
+
+export interface WhenContext {
+  readonly input: unknown;
+  readonly run: { readonly id: string; readonly input: unknown };
+}
+
+/** Name of a definition's structure as jobs carry it: a process claims only what it serves (GHOST-3). */
+export function definitionKey(definition: Pick<CompiledDefinition, 'id' | 'version' | 'fingerprint'>): string {
+  return `${definition.id}@${definition.version}#${definition.fingerprint}`;
+}

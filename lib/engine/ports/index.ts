@@ -1,0 +1,9 @@
+export type * from './ids.js';
+export type * from './joined-transaction.js';
+export type * from './notifier.js';
+export type * from './run-store.js';
+export type * from './scope.js';
+export type * from './start-store.js';
+export type * from './store.js';
+export type * from './wake-store.js';
+export type * from './work-store.js';

@@ -1,0 +1,18 @@
+/** A hint between processes. Hints may be lost, doubled or late: polling is the truth (JOB-4). */
+export interface Hint {
+  /** New work may be due. */
+  readonly work?: boolean;
+  /** Runs that were cancelled or failed: their bodies' abort signals fire. */
+  readonly cancelled?: readonly string[];
+  /** Awaited runs that ended. */
+  readonly finished?: readonly string[];
+}
+
+export interface Notifier {
+  /** Sends to every other process, coalesced, after commit. Never throws. */
+  publish(hint: Hint): void;
+  /** Hints from other processes (and from this one: receivers don't care). */
+  subscribe(listener: (hint: Hint) => void): () => void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}

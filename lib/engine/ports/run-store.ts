@@ -1,0 +1,120 @@
+import type { JsonText, RunState, Transition } from '../state/rows.js';
+import type { RunStatus, StageRunStatus } from '../state/statuses.js';
+import type { JoinedTransaction } from './joined-transaction.js';
+import type { OwnerScope } from './scope.js';
+import type { FinishedRun } from './work-store.js';
+
+/** A run as people read it. Instants are ISO 8601 strings of the database's clock. */
+export interface RunRow {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly definitionVersion: number;
+  readonly definitionKey: string;
+  readonly status: RunStatus;
+  readonly ownerId: string | null;
+  readonly actor: JsonText | null;
+  readonly generation: number;
+  readonly priority: number;
+  readonly queue: string | null;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly failureCode: string | null;
+  readonly failureMessage: string | null;
+  readonly failedNode: string | null;
+  readonly cancelReason: string | null;
+}
+
+/** With payloads: read one at a time, never in lists (fault K19). */
+export interface RunDetails extends RunRow {
+  readonly input: JsonText;
+  readonly output: JsonText | null;
+  readonly failureParams: JsonText | null;
+}
+
+export interface StageRunRow {
+  readonly id: string;
+  readonly runId: string;
+  readonly generation: number;
+  readonly node: string;
+  readonly key: string;
+  readonly stage: string;
+  readonly visit: number;
+  readonly position: number;
+  readonly ordinal: number;
+  readonly status: StageRunStatus;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly skipReason: string | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly output: JsonText | null;
+}
+
+/** A failed or lost attempt (FAIL-2). Successful attempts are the stage run itself. */
+export interface AttemptRow {
+  readonly stageRunId: string;
+  readonly attempt: number;
+  readonly workerId: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string;
+  readonly durationMs: number | null;
+  readonly code: string;
+  readonly message: string;
+  readonly stack: string | null;
+  readonly cause: JsonText | null;
+}
+
+export interface RunHistory {
+  readonly run: RunDetails;
+  readonly stageRuns: readonly StageRunRow[];
+  readonly attempts: readonly AttemptRow[];
+}
+
+export interface RunFilter {
+  readonly definitionId?: string;
+  readonly status?: readonly RunStatus[];
+  /** Runs before this id (runs are listed newest first): the last id of the page before. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+export type ChangeDecision<R> = { readonly transition: Transition; readonly answer: R } | { readonly transition: null; readonly answer: R };
+
+/** The run as `changeRun` found it, its row locked. */
+export interface LockedRun {
+  readonly row: RunRow;
+  readonly state: RunState;
+}
+
+export interface ChangeResult<R> {
+  readonly answer: R;
+  readonly changed: boolean;
+  readonly finished: FinishedRun | null;
+}
+
+export interface RunStore {
+  /**
+   * Locks a run, reads it anew, asks `decide`, writes the transition: one transaction, or a part of the caller's.
+   * Undefined: no such run in this scope. Waits for the run's lock (operators' calls may wait).
+   */
+  changeRun<R>(
+    runId: string,
+    scope: OwnerScope,
+    decide: (run: LockedRun) => ChangeDecision<R>,
+    transaction?: JoinedTransaction,
+  ): Promise<ChangeResult<R> | undefined>;
+
+  getRun(runId: string, scope: OwnerScope): Promise<RunDetails | undefined>;
+  listRuns(filter: RunFilter, scope: OwnerScope): Promise<RunRow[]>;
+  countRuns(scope: OwnerScope, definitionId?: string): Promise<Partial<Record<RunStatus, number>>>;
+  history(runId: string, scope: OwnerScope): Promise<RunHistory | undefined>;
+
+  /** Marks runs as awaited, so that their end is announced, and reads those that have ended already. */
+  awaitRuns(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]>;
+  /** Reads the ended ones among these. */
+  readFinished(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]>;
+}

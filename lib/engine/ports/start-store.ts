@@ -1,0 +1,53 @@
+import type { JsonText, Transition } from '../state/rows.js';
+import type { JoinedTransaction } from './joined-transaction.js';
+
+export interface NewRun {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly definitionVersion: number;
+  /** `id@version#fingerprint`. */
+  readonly definitionKey: string;
+  readonly ownerId: string | null;
+  readonly actor: JsonText | null;
+  /** Trace context of the caller (W3C traceparent), or null. */
+  readonly trace: string | null;
+  readonly priority: number;
+  /** The run's own queue, or null: each stage's. */
+  readonly queue: string | null;
+  readonly input: JsonText;
+  /** Milliseconds until the first stage may begin; 0 = at once, status RUNNING. */
+  readonly delayMs: number;
+  /** An absolute start instead of `delayMs` (ISO 8601), or null. */
+  readonly startAt: string | null;
+  /** Somebody waits for the result: its end is announced. */
+  readonly awaited: boolean;
+  readonly idempotency: StartKey | null;
+  /** What `decide` says of the start: first stage runs, jobs, events; or an end, when everything is skipped. */
+  readonly transition: Transition;
+}
+
+export interface StartKey {
+  /** SHA-256 over scope, owner, definition and key. */
+  readonly digest: Buffer;
+  /** SHA-256 of the canonical input, compared in strict mode (IDEM-3). */
+  readonly inputDigest: Buffer;
+  readonly ttlMs: number;
+}
+
+export interface CreatedRun {
+  /** This call's run, or the one that an earlier start with the same key made. */
+  readonly runId: string;
+  readonly created: boolean;
+  /** With a key: the input digest of the run that holds it. */
+  readonly inputDigest: Buffer | null;
+}
+
+export interface StartStore {
+  /**
+   * Writes runs with their first stage runs and jobs, all or nothing, in one round trip (RUN-8).
+   *
+   * A start key that lives already yields the run that holds it and writes nothing for this one; parallel duplicates get
+   * one run, and a duplicate never aborts the transaction. Answers stand in the order of `runs`.
+   */
+  createRuns(runs: readonly NewRun[], transaction?: JoinedTransaction): Promise<CreatedRun[]>;
+}

@@ -1,0 +1,82 @@
+import type { JsonText } from '../state/rows.js';
+
+/** What one cheap statement says about what a wake pass would find: parts with nothing to do are not even asked. */
+export interface WakeProbe {
+  readonly expiredLeases: boolean;
+  readonly delayedDue: boolean;
+  /** Milliseconds until the next delayed job is due, or null. */
+  readonly nextDelayedInMs: number | null;
+  readonly outboxDue: boolean;
+  readonly stuckSuspects: boolean;
+  readonly expiredKeys: boolean;
+}
+
+export interface StuckSuspect {
+  readonly runId: string;
+}
+
+export interface WakeStore {
+  /** `aheadMs`: how far `wake(now)` lies ahead of the clock (WAKE-5); it moves what is due, never leases or stuck runs. */
+  probe(thresholds: { staleMs: number; capMs: number; stuckAfterMs: number; aheadMs: number }): Promise<WakeProbe>;
+
+  /** Delayed jobs whose time has come become due, PENDING runs RUNNING. Never waits. Returns how many, and how many were retries. */
+  promoteDelayed(limit: number, aheadMs: number): Promise<{ promoted: number; retries: number; nextInMs: number | null }>;
+
+  /**
+   * RUNNING runs without a job that have not moved for `stuckAfterMs`, a page in id order after `after`. `changeRun` checks
+   * again under the lock.
+   */
+  findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<StuckSuspect[]>;
+
+  /** Removes start keys whose time is over. Returns how many. */
+  pruneKeys(limit: number): Promise<number>;
+
+  /** The database's clock, offset included, as ISO 8601. */
+  now(): Promise<string>;
+}
+
+export interface OutboxRow {
+  readonly id: string;
+  readonly runId: string;
+  readonly definitionId: string;
+  readonly definitionVersion: number;
+  readonly ownerId: string | null;
+  readonly actor: JsonText | null;
+  readonly trace: string | null;
+  /** Array of EngineEvent. */
+  readonly events: JsonText;
+  /** How many of `events` every handler has had. */
+  readonly delivered: number;
+  readonly attempts: number;
+  readonly createdAt: string;
+}
+
+export interface OutboxStore {
+  /** Takes or keeps relay leases on hash slots. Returns the slots this relay holds now. */
+  leaseSlots(relayId: string, ttlMs: number, most: number): Promise<number[]>;
+  releaseSlots(relayId: string): Promise<void>;
+  /** Rows of these slots in order, of each run only up to its first row that waits for a later try. */
+  readOutbox(relayId: string, slots: readonly number[], limit: number): Promise<OutboxRow[]>;
+  /** Removes rows every handler has had. */
+  ackOutbox(ids: readonly string[]): Promise<void>;
+  /** Keeps a row: `delivered` of its events are done; tried again after `retryInMs`, or dead-lettered when null. */
+  failOutbox(id: string, delivered: number, message: string, retryInMs: number | null): Promise<void>;
+  /** Removes rows nobody in this process would hear. */
+  discardOutbox(relayId: string, slots: readonly number[], limit: number): Promise<number>;
+  listDeadLetters(limit: number): Promise<(OutboxRow & { error: string | null })[]>;
+  /** Puts dead letters back. Returns how many. */
+  replayDeadLetters(ids: readonly string[]): Promise<number>;
+}
+
+export interface DefinitionRow {
+  readonly id: string;
+  readonly version: number;
+  readonly fingerprint: string;
+  /** Canonical JSON of the structure. */
+  readonly structure: JsonText;
+}
+
+export interface DefinitionStore {
+  /** Remembers structures this build serves; says which known ones with unfinished runs differ (DEF-4). */
+  registerDefinitions(definitions: readonly DefinitionRow[]): Promise<{ id: string; version: number; fingerprint: string; unfinishedRuns: number }[]>;
+}

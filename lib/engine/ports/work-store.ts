@@ -1,0 +1,205 @@
+import type { EngineEvent, JsonText, LostOutcome, RunState, StageOutcome, Transition } from '../state/rows.js';
+import type { RunStatus, StageRunStatus } from '../state/statuses.js';
+
+export interface ClaimRequest {
+  /** Unique per process incarnation (LEASE-1, fault C5). */
+  readonly workerId: string;
+  readonly limit: number;
+  /** null = every queue. */
+  readonly queues: readonly string[] | null;
+  /** Definition keys this process has learned it can't serve (GHOST-3): skipped before LIMIT. */
+  readonly unserved: readonly string[];
+}
+
+export interface ClaimedJob {
+  /** `cancel` calls the stage's cancel hook; its stage run stays CANCELLED. */
+  readonly kind: 'execute' | 'cancel';
+  readonly jobId: string;
+  /** Fences every write of this attempt (LEASE-5). */
+  readonly token: string;
+  readonly run: ClaimedRun;
+  readonly stageRun: ClaimedStageRun;
+  /** COMPLETED and SKIPPED stage runs of this generation, oldest first; empty for the first stage. */
+  readonly earlier: readonly EarlierStageRun[];
+}
+
+export interface ClaimedRun {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly definitionVersion: number;
+  readonly definitionKey: string;
+  readonly generation: number;
+  readonly ownerId: string | null;
+  readonly actor: JsonText | null;
+  readonly trace: string | null;
+  readonly priority: number;
+  readonly queue: string | null;
+  readonly input: JsonText;
+}
+
+export interface ClaimedStageRun {
+  readonly id: string;
+  readonly node: string;
+  readonly key: string;
+  readonly stage: string;
+  readonly visit: number;
+  readonly ordinal: number;
+  /** This attempt's number, from 1. For `cancel` jobs: tries of the hook. */
+  readonly attempt: number;
+  /** Attempts before this one that no longer count against the budget (a manual retry renewed it). */
+  readonly budgetFrom: number;
+  readonly deferrals: number;
+}
+
+export interface EarlierStageRun {
+  readonly node: string;
+  readonly key: string;
+  readonly stage: string;
+  readonly output: JsonText | null;
+  readonly status: 'COMPLETED' | 'SKIPPED';
+}
+
+/** Why a job seen was not taken (GHOST-1, GHOST-4); such jobs are removed by the claim itself. */
+export interface DiscardedJob {
+  readonly jobId: string;
+  readonly runId: string;
+  readonly stageRunId: string;
+  readonly ghost: 'orphan' | 'duplicate';
+}
+
+export interface ClaimResult {
+  readonly claimed: readonly ClaimedJob[];
+  readonly discarded: readonly DiscardedJob[];
+}
+
+/** What a worker holds: fences a write, and names a lease to extend. */
+export interface Lease {
+  readonly jobId: string;
+  readonly runId: string;
+  readonly stageRunId: string;
+  readonly token: string;
+}
+
+/**
+ * An outcome whose consequence is known without other rows: the end of a single stage with its successor, or any attempt
+ * that goes back to PENDING.
+ */
+export interface LinearRecord {
+  readonly lease: Lease;
+  readonly attempt: number;
+  readonly outcome: StageOutcome;
+  /** Of `completed` and `skipped`: what follows. Null for `retry` and `released`. */
+  readonly transition: Transition | null;
+  /** Events of the outcome itself (`stage:completed`, `stage:retrying` …), before the transition's. */
+  readonly events: readonly EngineEvent[];
+  /** Set: the one PENDING stage run that follows is to be claimed by this worker in the same statement, with this token. */
+  readonly handOff: { readonly token: string; readonly workerId: string; readonly queues: readonly string[] | null } | null;
+}
+
+/** An outcome whose consequence depends on other rows: a branch of a group, a terminal failure. */
+export interface JoinedRecord {
+  readonly lease: Lease;
+  readonly attempt: number;
+  readonly definitionKey: string;
+  readonly node: string;
+  readonly visit: number;
+  readonly outcome: StageOutcome;
+  readonly events: readonly EngineEvent[];
+}
+
+export type RecordVerdict =
+  /** Written. `handedOff`: the next stage run is claimed by this worker with the token it proposed. */
+  | { readonly verdict: 'recorded'; readonly handedOff: boolean; readonly finished: FinishedRun | null }
+  /** Somebody else holds the run's lock: nothing written, try again (alone, waiting). */
+  | { readonly verdict: 'busy' }
+  /** The fence did not hold: lease lost, run ended, or this very write was recorded and its answer lost. Read `readFences`. */
+  | { readonly verdict: 'not-fenced' };
+
+export interface FinishedRun {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly awaited: boolean;
+}
+
+/** What happened to a run's open nodes by the outcomes just stored: asked after fence and lock, inside the transaction. */
+export type SettleEvent =
+  | { readonly type: 'node-settled'; readonly node: string; readonly visit: number }
+  | { readonly type: 'stage-failed'; readonly stageRunId: string; readonly key: string; readonly failure: import('../codec/failure-record.js').FailureRecord };
+
+export type DecideSettled = (definitionKey: string, state: RunState, event: SettleEvent) => Transition;
+
+export interface RecordOptions {
+  /** Wait for locks up to this long instead of skipping (the slow lane); then `busy`. */
+  readonly lockTimeoutMs?: number;
+}
+
+export interface Fence {
+  readonly stageRunId: string;
+  readonly status: StageRunStatus;
+  readonly token: string | null;
+  readonly runStatus: RunStatus;
+}
+
+export type LeaseState = 'held' | 'lost' | 'cancelled';
+
+export interface ExpiredLease extends Lease {
+  readonly kind: 'execute' | 'cancel';
+  readonly definitionKey: string;
+  readonly node: string;
+  readonly key: string;
+  readonly stage: string;
+  readonly visit: number;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly workerId: string;
+  /** `cap`: older than the absolute timeout; `stale`: no heartbeat. */
+  readonly reason: 'stale' | 'cap';
+}
+
+export interface LeaseLimits {
+  readonly staleMs: number;
+  /** 0 = no absolute cap; a job's own cap raises it. */
+  readonly capMs: number;
+}
+
+export interface LostRecord {
+  readonly expired: ExpiredLease;
+  readonly outcome: LostOutcome;
+  readonly events: readonly EngineEvent[];
+}
+
+export interface WorkStore {
+  /** Takes up to `limit` due jobs, highest priority and oldest first. Never waits for a lock (SKIP LOCKED). */
+  claim(request: ClaimRequest): Promise<ClaimResult>;
+
+  /** Takes one stage run's job by id, for external transports (`handleJob`). `race`: no such row is visible yet. */
+  claimStageRun(stageRunId: string, workerId: string): Promise<ClaimedJob | 'race' | 'orphan' | 'duplicate'>;
+
+  /**
+   * Stores outcomes and what follows from them, one statement for the whole group; each row fenced by its claim token and
+   * by the run being RUNNING. Verdicts stand in the order of `records`. A data error (SQLSTATE 22, 23) of one row fails
+   * the call: nothing is written, the caller isolates.
+   */
+  record(records: readonly LinearRecord[], options?: RecordOptions): Promise<RecordVerdict[]>;
+
+  /** Stores outcomes under their runs' locks, then asks `decide` what follows from the rows as they are now, then writes that. */
+  settle(records: readonly JoinedRecord[], decide: DecideSettled, options?: RecordOptions): Promise<RecordVerdict[]>;
+
+  /** Re-reads what became of attempts whose record was not fenced or whose answer was lost. */
+  readFences(stageRunIds: readonly string[]): Promise<Fence[]>;
+
+  /** Extends leases in one statement. `lost` only when a plain read shows another token or none. */
+  extendLeases(leases: readonly Lease[]): Promise<Map<string, LeaseState>>;
+
+  /** Ends a `cancel` job: removed, or tried again after `retryInMs`. Fenced by its token; false = no longer held. */
+  finishCancelJob(lease: Lease, retryInMs: number | null): Promise<boolean>;
+
+  /** Writes a cancel job for a stage run whose body ended after its run was cancelled. */
+  addCancelJob(lease: Lease, jobId: string, queue: string): Promise<void>;
+
+  /** Leases past their time. Read without locks: `reap` checks again under the run's lock. */
+  findExpired(limits: LeaseLimits, limit: number): Promise<ExpiredLease[]>;
+
+  /** Ends attempts whose leases are still over when their run's lock is held. Returns how many rows were ended. */
+  reap(records: readonly LostRecord[], limits: LeaseLimits, decide: DecideSettled): Promise<number>;
+}

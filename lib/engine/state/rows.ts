@@ -1,0 +1,135 @@
+import type { FailureRecord } from '../codec/failure-record.js';
+import type { RunStatus, StageRunStatus } from './statuses.js';
+
+/** JSON text as it is stored. Decoded only where somebody looks inside. */
+export type JsonText = string;
+
+/** What `decide` sees of a run: read after its row is locked. */
+export interface RunState {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly generation: number;
+  readonly priority: number;
+  /** The run's own queue (given at start), or null. */
+  readonly queue: string | null;
+  readonly input: JsonText;
+  /** Stage runs of this generation that count: the newest visit of each stage. */
+  readonly stageRuns: readonly StageRunState[];
+  /** All stage runs ever made for this run, history included (LIMIT-1): the highest ordinal. */
+  readonly stageRunCount: number;
+}
+
+export interface StageRunState {
+  readonly id: string;
+  readonly node: string;
+  readonly key: string;
+  readonly stage: string;
+  readonly visit: number;
+  readonly status: StageRunStatus;
+  readonly attempt: number;
+  /** The how-manieth stage run of its run, from 1. */
+  readonly ordinal: number;
+  readonly output: JsonText | null;
+}
+
+export interface NewStageRun {
+  readonly id: string;
+  readonly node: string;
+  /** Index of the node in its definition: history is read in this order. */
+  readonly position: number;
+  readonly key: string;
+  readonly stage: string;
+  readonly visit: number;
+  /** The how-manieth stage run of its run, from 1. */
+  readonly ordinal: number;
+  readonly status: 'PENDING' | 'SKIPPED' | 'FAILED';
+  readonly skipReason: string | null;
+  /** For FAILED: what failed before a body could begin (a `when` that threw). */
+  readonly failure: RunFailure | null;
+  /** For PENDING: the job that executes it. */
+  readonly job: NewJob | null;
+}
+
+export interface NewJob {
+  readonly id: string;
+  readonly queue: string;
+  /** Raises `lease.absoluteTimeout` for this job; null = the module's. */
+  readonly capMs: number | null;
+}
+
+/** A stage run that a manual retry opens again. */
+export interface ReopenedStageRun {
+  readonly id: string;
+  readonly job: NewJob;
+}
+
+/** Counter of a node with several stages: how many are not terminal yet. */
+export interface NodeVisit {
+  readonly node: string;
+  readonly visit: number;
+  readonly open: number;
+}
+
+export interface RunFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly params: Readonly<Record<string, unknown>> | null;
+  /** Key of the stage that failed; null when the run failed as a whole. */
+  readonly node: string | null;
+}
+
+export type RunChange =
+  | { readonly to: 'COMPLETED'; readonly output: JsonText }
+  | { readonly to: 'FAILED'; readonly failure: RunFailure }
+  | { readonly to: 'CANCELLED'; readonly reason: string | null }
+  | { readonly to: 'RUNNING' };
+
+/** What follows from one event: rows to write, in the transaction of the event itself. */
+export interface Transition {
+  readonly run: RunChange | null;
+  readonly stageRuns: readonly NewStageRun[];
+  readonly reopened: readonly ReopenedStageRun[];
+  readonly visits: readonly NodeVisit[];
+  readonly events: readonly EngineEvent[];
+  /** Every stage run still open is cancelled, its jobs removed. */
+  readonly cancelOpen: boolean;
+  /** Jobs that call the `cancel(ctx)` hooks of stage runs that were live (CANCEL-3). */
+  readonly cancelJobs: readonly CancelJob[];
+}
+
+export interface CancelJob {
+  readonly stageRunId: string;
+  readonly job: NewJob;
+}
+
+/** A row of the outbox: what the world is told, written with what it tells (EVT-1, EVT-2). */
+export interface EngineEvent {
+  readonly type: EngineEventType;
+  /** Stage run id, key and stage of `stage:*` events. */
+  readonly stageRunId?: string;
+  readonly node?: string;
+  readonly stage?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+export const ENGINE_EVENT_TYPES = [
+  'run:started', 'run:completed', 'run:failed', 'run:cancelled', 'run:retried',
+  'stage:started', 'stage:completed', 'stage:skipped', 'stage:retrying', 'stage:failed',
+] as const;
+export type EngineEventType = (typeof ENGINE_EVENT_TYPES)[number];
+
+/** How an attempt ended, as the worker that ran it reports it. */
+export type StageOutcome =
+  | { readonly kind: 'completed'; readonly output: JsonText }
+  | { readonly kind: 'skipped'; readonly reason: string }
+  /** A failure with attempts left: PENDING again, its job delayed. */
+  | { readonly kind: 'retry'; readonly failure: FailureRecord; readonly delayMs: number }
+  /** Terminal: the run fails with it in the same transaction. */
+  | { readonly kind: 'failed'; readonly failure: FailureRecord }
+  /** Given back without using up the attempt: shutdown, or a definition this build does not serve. */
+  | { readonly kind: 'released'; readonly reason: 'shutdown' | 'version'; readonly delayMs: number };
+
+/** How a reaper ends an attempt whose lease is over (LEASE-3, LEASE-4). */
+export type LostOutcome =
+  | { readonly kind: 'lost'; readonly failure: FailureRecord; readonly delayMs: number }
+  | { readonly kind: 'failed'; readonly failure: FailureRecord };
