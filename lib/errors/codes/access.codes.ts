@@ -1,0 +1,53 @@
+import type { ErrorCodeEntry } from './error-code-entry.js';
+
+/** Who may do what, and about whom. */
+export const ACCESS_CODES = {
+  AUTHORIZATION_DENIED: {
+    text: '{what} was denied[[ by the policy of "{ability}"]][[: {reason}]]. Let an actor act who may, or change the policy.',
+    meaning: 'A policy denied, threw, did not answer in time, or is missing.',
+    retried: false,
+    byHand: true,
+  },
+  OWNER_MISMATCH: {
+    text: '{what} belongs to another owner now than the run does. Start a new run for its new owner.',
+    meaning: "The subject's owner is not the run's owner any more.",
+    retried: false,
+    byHand: true,
+  },
+  OWNER_REQUIRED: {
+    text: '{what} needs an owner, because `owners.rowLevelSecurity` is on. Pass `owner`, or have the middleware set it.',
+    meaning: 'No owner was given although row-level security requires one.',
+    retried: false,
+    byHand: false,
+  },
+  SUBJECT_MISSING: {
+    text: 'The subject {subject} does not exist (any more) for this owner. Restore it and retry, or cancel the run.',
+    meaning: 'The subject of a run could not be loaded within its owner.',
+    retried: false,
+    byHand: true,
+  },
+  MISSING_TRIGGERING_USER: {
+    text: '{workflow} acts on behalf of the user who starts it, but there is none here. Pass `actor`, or let it act as the system.',
+    meaning: 'A workflow that acts on behalf of its starter was started without a user.',
+    retried: false,
+    byHand: false,
+  },
+  ACTOR_REQUIRES_USER: {
+    text: '{workflow} acts on behalf of the user who starts it, which a {trigger} trigger does not have. Set `actor` to system, or take the trigger away.',
+    meaning: 'A trigger without a user stands on a workflow that needs one.',
+    retried: false,
+    byHand: false,
+  },
+  NO_APPROVERS: {
+    text: 'No approver was found for {node}. Check what its approvers are resolved from, then retry.',
+    meaning: 'The approvers of an approval resolved to nobody.',
+    retried: false,
+    byHand: true,
+  },
+  TRANSITION_DENIED: {
+    text: 'The transition "{transition}" of {subject} was denied[[: {reason}]].',
+    meaning: "The host's rules denied a transition; retried only where they say so.",
+    retried: false,
+    byHand: true,
+  },
+} as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,0 +1,70 @@
+import type { ErrorCodeEntry } from './error-code-entry.js';
+
+export const STAGE_CODES = {
+  EXCEPTION: {
+    text: '{message}',
+    meaning: 'A stage body, guard or interceptor threw something that is no error of this package.',
+    retried: true,
+    byHand: true,
+  },
+  NON_RETRYABLE: {
+    text: '{message}',
+    meaning: 'A stage threw NonRetryableError: trying again would not help.',
+    retried: false,
+    byHand: true,
+  },
+  STAGE_FAILED: {
+    text: '{message}',
+    meaning: 'A stage threw StageFailedError without a code of its own.',
+    retried: false,
+    byHand: true,
+  },
+  STAGE_ABORTED: {
+    text: 'The body of {stage} was told to stop ({reason}).[[ {detail}]] Let this error pass; what follows is decided by the engine.',
+    meaning: 'The reason of an aborted `ctx.abortSignal`; retried unless the run was cancelled.',
+    retried: true,
+    byHand: true,
+  },
+  STAGE_TIMEOUT: {
+    text: 'An attempt of {stage} ran longer than its timeout of {timeout}. Raise `timeout` in @Stage, or split the work into steps.',
+    meaning: 'One attempt of a stage ran longer than its `timeout`.',
+    retried: true,
+    byHand: true,
+  },
+  CONDITION_FAILED: {
+    text: 'The `when` of {node} threw: {message}. A condition has to answer true or false for every input.',
+    meaning: "A node's condition threw instead of answering.",
+    retried: false,
+    byHand: true,
+  },
+  STEP_MISMATCH: {
+    text: 'Step "{step}" of {stage} was recorded as {recorded}, but the body now uses that name for {asked}. Give the new step another name; recorded steps keep theirs.',
+    meaning: 'On replay a step name was used with another kind of step.',
+    retried: false,
+    byHand: true,
+  },
+  WAIT_TIMEOUT: {
+    text: '{what} waited longer than {timeout}. Raise the timeout (`maxWait`), or handle the case that nothing comes.',
+    meaning: 'A wait passed its timeout or `maxWait`.',
+    retried: false,
+    byHand: true,
+  },
+  CHILD_NOT_STARTED: {
+    text: 'The child workflow "{workflow}" could not be started: {message}',
+    meaning: 'A child run could not be started for now (its start rate, for example).',
+    retried: true,
+    byHand: true,
+  },
+  LEASE_EXPIRED: {
+    text: 'LEASE_HEARTBEAT_LOST: worker {worker} stopped extending its lease on {stage}[[ (loss {losses} of {maxLosses})]]. Its result, if any, was not stored. Look for crashes, long blocking code or lost connections.',
+    meaning: 'A worker stopped extending its lease; repeated up to `lease.maxLosses` times by itself.',
+    retried: true,
+    byHand: true,
+  },
+  LEASE_ABSOLUTE_CAP: {
+    text: 'LEASE_ABSOLUTE_CAP: {stage} ran longer than {cap} on worker {worker}. Raise the `timeout` of the stage or `lease.absoluteTimeout`, or split the work into steps.',
+    meaning: 'A job ran past `lease.absoluteTimeout`, which no heartbeat extends.',
+    retried: false,
+    byHand: true,
+  },
+} as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,0 +1,97 @@
+export { AuthorizationDeniedError, OwnerMismatchError, SubjectMissingError } from './access.errors.js';
+export type { AuthorizationDeniedParams, OwnerMismatchParams, SubjectMissingParams } from './access.errors.js';
+export { ERROR_CODES, findErrorCode, formatMessage } from './catalogue.js';
+export type { ErrorCode, MessageOverrides } from './catalogue.js';
+export type { ErrorCodeEntry } from './codes/error-code-entry.js';
+export {
+  DefinitionDriftError,
+  ForeignDecoratorError,
+  InvalidDefinitionError,
+  UnknownWorkflowError,
+  WorkflowNotServedError,
+} from './definition.errors.js';
+export type {
+  DefinitionComplaint,
+  DefinitionDriftParams,
+  ForeignDecoratorParams,
+  InvalidDefinitionParams,
+  UnknownWorkflowParams,
+  WorkflowNotServedParams,
+} from './definition.errors.js';
+export { LEASE_HEARTBEAT_LOST, LeaseAbsoluteCapError, LeaseExpiredError } from './lease.errors.js';
+export type { LeaseAbsoluteCapParams, LeaseExpiredParams } from './lease.errors.js';
+export { LimitExceededError } from './limit.errors.js';
+export type { LimitCode, LimitExceededParams } from './limit.errors.js';
+export { DataSourceNotFoundError, InvalidDurationError, InvalidOptionsError } from './options.errors.js';
+export type {
+  DataSourceNotFoundParams,
+  InvalidDurationParams,
+  InvalidOptionsParams,
+  OptionProblem,
+} from './options.errors.js';
+export {
+  AmbiguousStageError,
+  InvalidConfigError,
+  InvalidInputError,
+  InvalidOutputError,
+  OutputMissingError,
+  UnreadablePayloadError,
+} from './payload.errors.js';
+export type {
+  AmbiguousStageParams,
+  InvalidConfigParams,
+  InvalidInputParams,
+  InvalidOutputParams,
+  OutputMissingParams,
+  SchemaIssue,
+  UnreadablePayloadParams,
+} from './payload.errors.js';
+export { ResultTimeoutError, RunCancelledError, RunFailedError, ShuttingDownError } from './result.errors.js';
+export type { ResultTimeoutParams, RunCancelledParams, RunFailedParams, ShuttingDownParams } from './result.errors.js';
+export {
+  IdempotencyConflictError,
+  RunNotCancellableError,
+  RunNotFoundError,
+  RunNotRerunnableError,
+  RunNotRetryableError,
+  UndefinedIdError,
+} from './run.errors.js';
+export type {
+  IdempotencyConflictParams,
+  RunNotCancellableParams,
+  RunNotFoundParams,
+  RunNotRerunnableParams,
+  RunNotRetryableParams,
+  UndefinedIdParams,
+} from './run.errors.js';
+export {
+  ConditionFailedError,
+  StageAbortedError,
+  StageTimeoutError,
+  StepMismatchError,
+  WaitTimeoutError,
+} from './stage.errors.js';
+export type {
+  ConditionFailedParams,
+  StageAbortReason,
+  StageAbortedParams,
+  StageTimeoutParams,
+  StepMismatchParams,
+  WaitTimeoutParams,
+} from './stage.errors.js';
+export {
+  MigrationsBehindError,
+  StoreUnavailableError,
+  TransactionRequiredError,
+  UnsupportedDatabaseError,
+} from './store.errors.js';
+export type {
+  MigrationsBehindParams,
+  StoreUnavailableParams,
+  TransactionRequiredParams,
+  UnsupportedDatabaseParams,
+} from './store.errors.js';
+export { closestName } from './suggestion.js';
+export { NonRetryableError, RetryAfterError, StageFailedError } from './thrown.errors.js';
+export { WorkflowError } from './workflow.error.js';
+export type { WorkflowErrorOptions } from './workflow.error.js';
