@@ -88,6 +88,12 @@ export type ChangeDecision<R> = { readonly transition: Transition; readonly answ
 export interface LockedRun {
   readonly row: RunRow;
   readonly state: RunState;
+  /** Jobs of this run, in any state. */
+  readonly jobCount: number;
+  /** Milliseconds since any of its stage runs moved. */
+  readonly idleMs: number;
+  /** Milliseconds until its deadline by the database's clock (negative = passed), or null. */
+  readonly deadlineInMs: number | null;
 }
 
 export interface ChangeResult<R> {

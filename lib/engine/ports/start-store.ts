@@ -19,6 +19,8 @@ export interface NewRun {
   readonly delayMs: number;
   /** An absolute start instead of `delayMs` (ISO 8601), or null. */
   readonly startAt: string | null;
+  /** Milliseconds from now until the run fails RUN_TIMEOUT (CANCEL-4), or null. */
+  readonly deadlineMs: number | null;
   /** Somebody waits for the result: its end is announced. */
   readonly awaited: boolean;
   readonly idempotency: StartKey | null;

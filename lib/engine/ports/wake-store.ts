@@ -6,6 +6,7 @@ export interface WakeProbe {
   readonly delayedDue: boolean;
   /** Milliseconds until the next delayed job is due, or null. */
   readonly nextDelayedInMs: number | null;
+  readonly deadlineDue: boolean;
   readonly outboxDue: boolean;
   readonly stuckSuspects: boolean;
   readonly expiredKeys: boolean;
@@ -27,6 +28,9 @@ export interface WakeStore {
    * again under the lock.
    */
   findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<StuckSuspect[]>;
+
+  /** Unfinished runs whose deadline has passed, oldest deadline first (CANCEL-4). `changeRun` checks again under the lock. */
+  findOverdue(limit: number, aheadMs: number): Promise<{ readonly runId: string }[]>;
 
   /** Removes start keys whose time is over. Returns how many. */
   pruneKeys(limit: number): Promise<number>;

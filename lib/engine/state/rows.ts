@@ -29,6 +29,8 @@ export interface StageRunState {
   readonly attempt: number;
   /** The how-manieth stage run of its run, from 1. */
   readonly ordinal: number;
+  /** How often the stuck-run search has put it back in the queue (STUCK-1). */
+  readonly requeues: number;
   readonly output: JsonText | null;
 }
 
@@ -88,7 +90,10 @@ export type RunChange =
 export interface Transition {
   readonly run: RunChange | null;
   readonly stageRuns: readonly NewStageRun[];
+  /** FAILED or CANCELLED → PENDING with a fresh budget of attempts and losses (RETRY-5). */
   readonly reopened: readonly ReopenedStageRun[];
+  /** Open stage runs whose job was lost: PENDING again, `requeues` + 1 (STUCK-1). */
+  readonly requeued: readonly ReopenedStageRun[];
   readonly visits: readonly NodeVisit[];
   readonly events: readonly EngineEvent[];
   /** Every stage run still open is cancelled, its jobs removed. */
