@@ -1,6 +1,6 @@
 /** One Jest setup for every suite. ESM-only dependencies (Nest 12, uuid, eld) are transformed too; the result is cached. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   transform: {
@@ -26,7 +26,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  setupFilesAfterEnv: ['<rootDir>/test/support/after-env.ts'],
+  reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
   testTimeout: 30_000,
   maxWorkers: 2,
 };
