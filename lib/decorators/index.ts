@@ -1,0 +1,3 @@
+export { OnWorkflowEvent } from './on-workflow-event.decorator.js';
+export { Stage } from './stage.decorator.js';
+export { Workflow } from './workflow.decorator.js';

@@ -1,0 +1,32 @@
+export type { Branch, Flow, NodeOptions, NodeSettings, ParallelOptions, WhenInput } from './flow.js';
+export type { RunHandle, StartOptions, StartResult, TransactionManager } from './run-handle.js';
+export type { Skipped } from './skipped.js';
+export type { RunInfo, StageContext, StageInfo } from './stage-context.js';
+export type { ConfigOf, InputOf, OutputOf, PresentOutputOf, StageClass, StageHandler } from './stage-handler.js';
+export type { StageOptions } from './stage-options.js';
+export type { Schema, StageSchemas } from './stage-schemas.js';
+export type { WorkflowBlueprint, WorkflowClass, WorkflowInput, WorkflowOutput } from './workflow-blueprint.js';
+export type {
+  EventData,
+  StageRunRef,
+  WorkflowEvent,
+  WorkflowEventData,
+  WorkflowEventOf,
+  WorkflowEventType,
+} from './workflow-event.js';
+export type { WorkflowModuleAsyncOptions, WorkflowOptionsFactory } from './workflow-module-async-options.js';
+export type {
+  ClsLike,
+  DataSourceLike,
+  IdempotencyOptions,
+  LeaseOptions,
+  LimitOptions,
+  ModuleRetryOptions,
+  OutboxOptions,
+  OwnerOptions,
+  QueueOptions,
+  WakeOptions,
+  WorkerOptions,
+  WorkflowModuleOptions,
+} from './workflow-module-options.js';
+export type { DefinitionLimits, WorkflowOptions } from './workflow-options.js';

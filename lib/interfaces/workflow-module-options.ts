@@ -1,0 +1,143 @@
+import type { MessageOverrides } from '../errors/index.js';
+import type { RetryPolicyInput } from '../engine/retry/retry-policy.js';
+import type { Duration } from '../engine/time/duration.js';
+
+/**
+ * What `WorkflowModule.forRoot` takes. All optional. Checked as a whole at boot: a wrong or unknown option stops the app
+ * with an `InvalidOptionsError` that names every one of them.
+ *
+ * Durations are milliseconds, or texts such as `'30s'`, `'5m'`, `'7 days'`, `'PT5M'`.
+ *
+ * @publicApi
+ */
+export interface WorkflowModuleOptions {
+  /** The host's TypeORM DataSource: its name, or the object. @default the unnamed one */
+  dataSource?: string | DataSourceLike;
+  /** PostgreSQL schema of the engine's tables. @default the DataSource's */
+  schema?: string;
+  /** What the engine's tables begin with: lower case letters, digits, `_`. @default 'workflow_' */
+  tablePrefix?: string;
+  /** `'run'` applies missing migrations at boot, `'check'` refuses to boot without them, `'none'` does not look. @default 'check' */
+  migrations?: 'run' | 'check' | 'none';
+  /** Whether any module may inject the services without importing the module. @default true */
+  isGlobal?: boolean;
+  /** `false`: this process starts runs and reads them, and executes none. */
+  worker?: false | WorkerOptions;
+  queue?: QueueOptions;
+  lease?: LeaseOptions;
+  /** The policy of stages that nothing more specific gives one to (RETRY-1), and the cap over all policies. */
+  retry?: ModuleRetryOptions;
+  limits?: LimitOptions;
+  /** How long running stages may go on at shutdown before they are aborted and handed back. @default '30s' */
+  shutdownGrace?: Duration;
+  /** How long nothing of a run may move, with nothing due, before it fails STUCK_RUN_REAPED. @default the larger of 3 × `lease.staleThreshold` and 5 min */
+  stuckAfter?: Duration;
+  /** How long a job may lie unclaimed before it counts as lost and is pushed again. @default '60s' */
+  requeueAfter?: Duration;
+  /** First delay of a job whose definition version this build does not serve; it grows. @default '30s' */
+  versionDeferDelay?: Duration;
+  wake?: WakeOptions;
+  idempotency?: IdempotencyOptions;
+  outbox?: OutboxOptions;
+  owners?: OwnerOptions;
+  /** On whose behalf runs of `actor: 'system'` act: what `ctx.actor` is. Asked once per attempt. @default null */
+  systemActor?: () => unknown;
+  /** Texts instead of the package's, by error code, with the same `{places}` (FAIL-4). */
+  messages?: MessageOverrides;
+  /** What a changed structure under an unchanged id and version means at boot, while runs of it are unfinished (DEF-4). @default 'refuse' */
+  onDrift?: 'refuse' | 'warn';
+  /**
+   * What a provider means that carries another engine's `@Workflow` or `@Stage` and none of ours: most often a wrong
+   * import. `'ignore'` it where two engines live in one app on purpose. @default 'refuse'
+   */
+  foreignDecorators?: 'refuse' | 'ignore';
+}
+
+/** A TypeORM DataSource, told by its shape: the copy of typeorm that the host has made it. */
+export interface DataSourceLike {
+  readonly options: { readonly type: string };
+  readonly isInitialized: boolean;
+  readonly driver: object;
+}
+
+export interface WorkerOptions {
+  /** Most stages running at once in this process. An integer from 1 to 10,000. @default 20 */
+  concurrency?: number;
+  /** How often an idle worker looks, where nothing woke it. From 10 ms to 1 h. @default '1s' */
+  pollInterval?: Duration;
+  /** Serve these queues only. @default all */
+  queues?: readonly string[];
+  /** `false` where LISTEN can't be used (PgBouncer in transaction mode): new work is then found by polling. @default true */
+  notify?: boolean;
+}
+
+export interface QueueOptions {
+  /** Queue of whatever names none. @default 'default' */
+  default?: string;
+}
+
+export interface LeaseOptions {
+  /** How often a worker extends its leases. Must fit twice into `staleThreshold`. @default '60s' */
+  heartbeatInterval?: Duration;
+  /** A lease not extended for this long is given to somebody else. @default '300s' */
+  staleThreshold?: Duration;
+  /** Most time from claim to end of one attempt, heartbeats or not; 0 = none. A stage's `timeout` may raise it. @default '1h' */
+  absoluteTimeout?: Duration;
+  /** Lost leases of one stage run before it fails LEASE_EXPIRED; they do not use up its attempts. @default 5 */
+  maxLosses?: number;
+}
+
+export type ModuleRetryOptions = RetryPolicyInput & {
+  /** No policy may try more often. From 1 to 1,000. @default 10 */
+  maxAttemptsCap?: number;
+};
+
+export interface LimitOptions {
+  /** Stage runs of one run (LIMIT-1). @default 200 */
+  maxStageRuns?: number;
+  /** How deep runs may start runs; a root is 0 (LIMIT-2). @default 3 */
+  nestingDepth?: number;
+  /** Bytes of one stage's output as JSON (LIMIT-6). @default 65536 */
+  maxOutputBytes?: number;
+  /** Bytes of a run's input as JSON (LIMIT-6). @default 262144 */
+  maxInputBytes?: number;
+}
+
+export interface WakeOptions {
+  /** How often the wake pass runs by itself; `false` = only when `WakeService.wake()` is called. @default '5s' */
+  every?: Duration | false;
+  /** Rows of one kind handled in one statement. From 1 to 10,000. @default 100 */
+  batch?: number;
+  /** A claim of a wake pass older than this reverts. @default '60s' */
+  claimTtl?: Duration;
+}
+
+export interface IdempotencyOptions {
+  /** How long a start key is remembered. @default '30 days' */
+  ttl?: Duration;
+  /** Refuse the same key with another input (IDEMPOTENCY_CONFLICT). @default false */
+  strict?: boolean;
+}
+
+export interface OutboxOptions {
+  /** Tries of a failing event handler before the event is a dead letter. From 1 to 1,000. @default 10 */
+  maxAttempts?: number;
+  /** Delays between them, as in a retry policy; the last repeats. @default 1 s doubling up to 10 min */
+  backoff?: RetryPolicyInput['backoff'];
+}
+
+export interface OwnerOptions {
+  /**
+   * Who owns what `start` creates, out of the caller's CLS. Null = nobody; undefined is refused, so that a forgotten
+   * middleware does not make ownerless runs.
+   */
+  resolve?: (cls: ClsLike) => string | null | undefined;
+  /** What bodies see as `ctx.owner`, by the stored id. @default the id itself */
+  load?: (id: string) => unknown;
+}
+
+/** The host's ClsService, told by its shape. */
+export interface ClsLike {
+  get<T = any>(key?: any): T;
+  isActive(): boolean;
+}
