@@ -12,8 +12,10 @@ export interface WakeProbe {
   readonly expiredKeys: boolean;
 }
 
-export interface StuckSuspect {
-  readonly runId: string;
+export interface StuckPage {
+  readonly runIds: readonly string[];
+  /** Where the next slice begins; null = from the start again. */
+  readonly next: string | null;
 }
 
 export interface WakeStore {
@@ -24,10 +26,10 @@ export interface WakeStore {
   promoteDelayed(limit: number, aheadMs: number): Promise<{ promoted: number; retries: number; nextInMs: number | null }>;
 
   /**
-   * RUNNING runs without a job that have not moved for `stuckAfterMs`, a page in id order after `after`. `changeRun` checks
-   * again under the lock.
+   * RUNNING runs without a job that have not moved for `stuckAfterMs`. Looks at `limit` unfinished runs after `after`, in id
+   * order: a rotating slice, so that its cost does not grow with the runs that sleep. `changeRun` checks again under the lock.
    */
-  findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<StuckSuspect[]>;
+  findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<StuckPage>;
 
   /** Unfinished runs whose deadline has passed, oldest deadline first (CANCEL-4). `changeRun` checks again under the lock. */
   findOverdue(limit: number, aheadMs: number): Promise<{ readonly runId: string }[]>;
