@@ -1,0 +1,65 @@
+import { InvalidOptionsError, UndefinedIdError } from '../errors/index.js';
+import type { ClsScope } from './cls-scope.service.js';
+import type { CapturedContext } from './context-values.js';
+
+export interface ContextCaptureOptions {
+  /** Who owns what is started here, out of the caller's CLS. @default nobody */
+  readonly resolveOwner?: (cls: ClsScope['cls']) => unknown;
+}
+
+/** What the caller said himself; a key that is there counts, so that `owner: undefined` is a mistake and not a default. */
+export interface GivenContext {
+  readonly owner?: string | null;
+  readonly actor?: unknown;
+}
+
+/**
+ * Reads from the caller's CLS whose a run becomes and on whose behalf it acts (OWNER-1).
+ *
+ * Order: what the call says, what the run being executed says, what `owners.resolve` says. An owner that comes out
+ * undefined is refused, never read as "nobody" (OWNER-5).
+ */
+export class ContextCapture {
+  readonly #scope: ClsScope;
+  readonly #resolveOwner: ((cls: ClsScope['cls']) => unknown) | undefined;
+
+  constructor(scope: ClsScope, options: ContextCaptureOptions = {}) {
+    this.#scope = scope;
+    this.#resolveOwner = options.resolveOwner;
+  }
+
+  /** @throws UndefinedIdError when no owner comes out, InvalidOptionsError when it is neither text nor null. */
+  async capture(given: GivenContext, where: string): Promise<CapturedContext> {
+    return {
+      ownerId: await this.owner(given, where),
+      actor: given.actor !== undefined ? given.actor : this.#actor(),
+      trace: (this.#scope.read('trace') as string | null | undefined) ?? null,
+    };
+  }
+
+  /** Inside a run its starter, not the system actor that the body acts as: that one may not even be JSON. */
+  #actor(): unknown {
+    return this.#scope.read(this.#scope.has('run') ? 'startedBy' : 'actor') ?? null;
+  }
+
+  /** The owner within whom a call reads and writes. */
+  async owner(given: GivenContext, where: string): Promise<string | null> {
+    if ('owner' in given) return checkOwner(given.owner, where, 'null means nobody on purpose');
+    if (this.#scope.has('ownerId')) return this.#scope.read('ownerId') as string | null;
+    if (!this.#resolveOwner) return null;
+    const hint =
+      'owners.resolve gave undefined: set what it reads before this call, return null for nobody, or ask asOperator()';
+    return checkOwner(await this.#resolveOwner(this.#scope.cls), where, hint);
+  }
+}
+
+function checkOwner(owner: unknown, where: string, hint: string): string | null {
+  if (owner === undefined) throw new UndefinedIdError({ what: 'owner', where, hint });
+  if (owner === null || (typeof owner === 'string' && owner !== '')) return owner;
+  // A number would be stored as text and then never match a number again.
+  const shown = owner === '' ? 'an empty text' : `of type ${typeof owner}`;
+  throw new InvalidOptionsError({
+    where,
+    problems: [{ path: 'owner', message: `must be a text or null, and is ${shown}` }],
+  });
+}

@@ -1,0 +1,50 @@
+import type { ClsScope } from './cls-scope.service.js';
+import type { ExecutionContext } from './context-values.js';
+import { PLAIN_OWNER_CONTEXT, type OwnerContext } from './owner-context.js';
+
+export interface ContextRunnerOptions {
+  /** Makes the owner that bodies see of the stored id. @default the id itself */
+  readonly loadOwner?: (id: string) => unknown;
+  readonly ownerContext?: OwnerContext;
+}
+
+/**
+ * Opens the context of one execution: a stage body, a cancel hook, an event handler.
+ *
+ * The context begins empty and ends with `fn`, so that a warm worker carries nothing from one run to the next, nor to the
+ * caller who happened to wake it. The owner is loaded once per execution, inside the context; what loading throws is what
+ * `run` rejects with, and `fn` is not called then.
+ */
+export class ContextRunner {
+  readonly #scope: ClsScope;
+  readonly #loadOwner: (id: string) => unknown;
+  readonly #ownerContext: OwnerContext;
+
+  constructor(scope: ClsScope, options: ContextRunnerOptions = {}) {
+    this.#scope = scope;
+    this.#loadOwner = options.loadOwner ?? ((id) => id);
+    this.#ownerContext = options.ownerContext ?? PLAIN_OWNER_CONTEXT;
+  }
+
+  /** `fn` is given the owner as it was loaded: null where the run has none. */
+  run<T>(context: ExecutionContext, fn: (owner: unknown) => T | Promise<T>): Promise<T> {
+    return this.#scope.runFresh(async () => {
+      this.#scope.write('ownerId', context.ownerId);
+      this.#scope.write('actor', context.actor ?? null);
+      this.#scope.write('startedBy', context.startedBy ?? null);
+      this.#scope.write('run', context.run);
+      this.#scope.write('trace', context.trace);
+      if (context.stage) this.#scope.write('stage', context.stage);
+      return this.#ownerContext.run({ id: context.ownerId }, async () => {
+        const owner = await this.#ownerOf(context);
+        this.#scope.write('owner', owner);
+        return fn(owner);
+      });
+    });
+  }
+
+  async #ownerOf({ ownerId, owner }: ExecutionContext): Promise<unknown> {
+    if (owner !== undefined) return owner;
+    return ownerId === null ? null : ((await this.#loadOwner(ownerId)) ?? null);
+  }
+}

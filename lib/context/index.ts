@@ -1,0 +1,10 @@
+export { ClsScope } from './cls-scope.service.js';
+export { ContextCapture } from './context-capture.js';
+export type { ContextCaptureOptions, GivenContext } from './context-capture.js';
+export { ContextRunner } from './context-runner.js';
+export type { ContextRunnerOptions } from './context-runner.js';
+export type { CapturedContext, CurrentRun, CurrentStage, ExecutionContext } from './context-values.js';
+export { ContextModule } from './context.module.js';
+export { PLAIN_OWNER_CONTEXT } from './owner-context.js';
+export type { OwnerContext } from './owner-context.js';
+export { WorkflowContext } from './workflow-context.service.js';
