@@ -28,7 +28,7 @@ const TRAINED_SCRIPT: Readonly<Record<string, string>> = { ku: 'Arab' };
  */
 export function declaredScript(tag: string): string | undefined {
   const locale = new Intl.Locale(tag);
-  if (locale.language === 'und') return undefined;
+  if (languageOf(locale) === 'und') return undefined;
   const script = locale.maximize().script;
   return script === 'Hans' || script === 'Hant' ? 'Hani' : script;
 }
@@ -40,8 +40,13 @@ export function declaredScript(tag: string): string | undefined {
  * @example detectableLanguage('nn', new Set(['no'])) // 'no'
  */
 export function detectableLanguage(tag: string, known: ReadonlySet<string>): string | undefined {
-  const { language } = new Intl.Locale(tag);
+  const language = languageOf(new Intl.Locale(tag));
   const code = COUNTED_UNDER[language] ?? language;
   if (!known.has(code)) return undefined;
   return declaredScript(tag) === (TRAINED_SCRIPT[code] ?? declaredScript(code)) ? code : undefined;
+}
+
+/** V8 answers `undefined` to `new Intl.Locale('und').language`, and takes `und` for English when it maximizes. */
+function languageOf(locale: Intl.Locale): string {
+  return locale.baseName.split('-')[0]!;
 }
