@@ -11,7 +11,6 @@ export default class CountReporter {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     const line = `${results.numPassedTests} passed, ${failed} failed`;
     if (process.env.WF_TEST_COUNT_FILE) writeFileSync(process.env.WF_TEST_COUNT_FILE, `${line}\n`);
-    // Jest's own summary goes to stderr; both end up in the same place, this line last.
-    process.stderr.write('', () => process.stdout.write(`${line}\n`));
+    process.stdout.write(`${line}\n`);
   }
 }

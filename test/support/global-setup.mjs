@@ -10,7 +10,8 @@ export default async function globalSetup() {
   const { openTestServer } = await import('../../lib/testing/postgres/test-server.ts');
   const { createDatabase } = await import('../../lib/testing/postgres/test-database.ts');
   const { prepareTemplate } = await import('./template.ts');
-  const server = await openTestServer({ maxConnections: 300 });
+  // Nothing here outlives the machine's power; killed processes and a killed server lose nothing by it.
+  const server = await openTestServer({ settings: { max_connections: 300, fsync: 'off' } });
   globalThis[Symbol.for('workflow-tests:server')] = server;
   const template = `test_template_${process.pid}_${Date.now().toString(36)}`;
   try {

@@ -4,8 +4,11 @@ import { urlOfDatabase } from './test-database.js';
 
 /** @publicApi */
 export interface TestServerOptions {
-  /** How many connections the server takes. Ignored for a server of your own. @default 300 */
-  readonly maxConnections?: number;
+  /**
+   * Server settings, such as `{ fsync: 'off' }`. Ignored for a server of your own.
+   * @default `{ max_connections: 300 }`, to which these are added
+   */
+  readonly settings?: Readonly<Record<string, string | number | boolean>>;
   /** Environment to read DATABASE_URL and DOCKER_HOST from. @default process.env */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -24,6 +27,8 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
+type Settings = NonNullable<TestServerOptions['settings']>;
+
 const IMAGE = 'postgres:18-alpine';
 
 /**
@@ -34,9 +39,10 @@ const IMAGE = 'postgres:18-alpine';
  * @publicApi
  */
 export async function openTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { maxConnections = 300, env = process.env } = options;
+  const env = options.env ?? process.env;
   if (env.DATABASE_URL) return externalServer(env.DATABASE_URL);
-  return (await openContainer(maxConnections, env)) ?? (await openEmbedded(maxConnections));
+  const settings: Settings = { max_connections: 300, ...options.settings };
+  return (await openContainer(settings, env)) ?? (await openEmbedded(settings));
 }
 
 function externalServer(url: string): TestServer {
@@ -47,12 +53,12 @@ function externalServer(url: string): TestServer {
   };
 }
 
-async function openContainer(maxConnections: number, env: NodeJS.ProcessEnv): Promise<TestServer | undefined> {
+async function openContainer(settings: Settings, env: NodeJS.ProcessEnv): Promise<TestServer | undefined> {
   if (!(await containerEngineAnswers(env))) return undefined;
   try {
     const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
     const container = await new PostgreSqlContainer(IMAGE)
-      .withCommand(['postgres', '-c', `max_connections=${maxConnections}`])
+      .withCommand(['postgres', ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])])
       .start();
     const url = container.getConnectionUri();
     return {
@@ -69,7 +75,7 @@ async function openContainer(maxConnections: number, env: NodeJS.ProcessEnv): Pr
   }
 }
 
-async function openEmbedded(maxConnections: number): Promise<TestServer> {
-  const server = await startEmbeddedPostgres({ settings: { max_connections: maxConnections } });
+async function openEmbedded(settings: Settings): Promise<TestServer> {
+  const server = await startEmbeddedPostgres({ settings });
   return { kind: 'embedded', url: (database) => server.url(database), stop: () => server.stop() };
 }
