@@ -1,0 +1,114 @@
+import type {
+  ClaimedJob,
+  ClaimRequest,
+  ClaimResult,
+  DiscardedJob,
+  EarlierStageRun,
+} from '../../engine/ports/work-store.js';
+import { hold } from './jobs.js';
+import { stageStarted, tell } from './outbox-writes.js';
+import type { JobRecord, RunRecord, StageRunRecord } from './records.js';
+import type { MemorySession } from './session.js';
+
+export function claim(session: MemorySession, request: ClaimRequest): ClaimResult {
+  const claimed: ClaimedJob[] = [];
+  const discarded: DiscardedJob[] = [];
+  // A copy: taking a job changes the index that is walked.
+  for (const job of [...session.db.dueJobs.rows]) {
+    if (claimed.length >= request.limit) break;
+    if (!isWanted(job, request)) continue;
+    const taken = take(session, job, request.workerId);
+    if (typeof taken === 'object') claimed.push(taken);
+    else discarded.push({ jobId: job.id, runId: job.runId, stageRunId: job.stageRunId, ghost: taken });
+  }
+  return { claimed, discarded };
+}
+
+/** Takes one stage run's job by id, for external transports. */
+export function claimStageRun(
+  session: MemorySession,
+  stageRunId: string,
+  workerId: string,
+): ClaimedJob | 'race' | 'orphan' | 'duplicate' {
+  const { db } = session;
+  const stageRun = db.stageRuns.get(stageRunId);
+  if (stageRun === undefined) return 'race';
+  if (db.runs.get(stageRun.runId)?.status !== 'RUNNING') return 'orphan';
+  const job = db.jobsOf
+    .of(stageRun.runId)
+    .find((row) => row.stageRunId === stageRunId && row.kind === 'execute' && row.state === 'due');
+  return job === undefined ? 'duplicate' : take(session, job, workerId);
+}
+
+function isWanted(job: JobRecord, { queues, unserved }: ClaimRequest): boolean {
+  return (queues === null || queues.includes(job.queue)) && !unserved.includes(job.definitionKey);
+}
+
+/** Takes a due job, or removes it when what it is for is over. */
+function take(session: MemorySession, job: JobRecord, workerId: string): ClaimedJob | 'orphan' | 'duplicate' {
+  const run = session.db.runs.get(job.runId);
+  const stageRun = session.db.stageRuns.get(job.stageRunId);
+  if (run === undefined || stageRun === undefined) return discard(session, job, 'orphan');
+  if (job.kind === 'execute') {
+    if (run.status !== 'RUNNING') return discard(session, job, 'orphan');
+    if (stageRun.status !== 'PENDING') return discard(session, job, 'duplicate');
+  }
+  const token = session.nextId();
+  hold(session, job, stageRun, { workerId, token });
+  if (job.kind === 'execute') tell(session, run.id, [stageStarted(stageRun)]);
+  return claimedJob(session, job, run, stageRun, token);
+}
+
+function discard<Ghost extends 'orphan' | 'duplicate'>({ db }: MemorySession, job: JobRecord, ghost: Ghost): Ghost {
+  db.jobs.remove(job);
+  return ghost;
+}
+
+function claimedJob(
+  session: MemorySession,
+  job: JobRecord,
+  run: RunRecord,
+  stageRun: StageRunRecord,
+  token: string,
+): ClaimedJob {
+  return {
+    kind: job.kind,
+    jobId: job.id,
+    token,
+    run: {
+      id: run.id,
+      definitionId: run.definitionId,
+      definitionVersion: run.definitionVersion,
+      definitionKey: run.definitionKey,
+      generation: run.generation,
+      ownerId: run.ownerId,
+      actor: run.actor,
+      trace: run.trace,
+      priority: run.priority,
+      queue: run.queue,
+      input: run.input,
+    },
+    stageRun: {
+      id: stageRun.id,
+      node: stageRun.node,
+      key: stageRun.key,
+      stage: stageRun.stage,
+      visit: stageRun.visit,
+      ordinal: stageRun.ordinal,
+      attempt: job.kind === 'execute' ? stageRun.attempt : job.attempt,
+      budgetFrom: stageRun.budgetFrom,
+      deferrals: stageRun.deferrals,
+    },
+    earlier: earlierOf(session, run),
+  };
+}
+
+function earlierOf({ db }: MemorySession, run: RunRecord): EarlierStageRun[] {
+  const earlier: (EarlierStageRun & { readonly ordinal: number })[] = [];
+  for (const { generation, status, node, key, stage, output, ordinal } of db.stageRunsOf.of(run.id)) {
+    if (generation !== run.generation || (status !== 'COMPLETED' && status !== 'SKIPPED')) continue;
+    earlier.push({ node, key, stage, output, status, ordinal });
+  }
+  earlier.sort((a, b) => a.ordinal - b.ordinal);
+  return earlier.map(({ node, key, stage, output, status }) => ({ node, key, stage, output, status }));
+}

@@ -1,0 +1,31 @@
+import type { DecideSettled, JoinedRecord, RecordVerdict } from '../../engine/ports/work-store.js';
+import { findFenced } from './fences.js';
+import type { RunRecord } from './records.js';
+import type { MemorySession } from './session.js';
+import { settleRun, type EndedAttempt } from './settlements.js';
+
+type Verdict = RecordVerdict;
+
+export function settle(
+  session: MemorySession,
+  records: readonly JoinedRecord[],
+  decide: DecideSettled,
+): RecordVerdict[] {
+  const verdicts: Verdict[] = records.map(() => ({ verdict: 'not-fenced' }));
+  const byRun = new Map<RunRecord, { ended: EndedAttempt[]; places: number[] }>();
+  for (const [place, { lease, outcome, events }] of records.entries()) {
+    const fenced = findFenced(session, lease);
+    if (fenced === undefined) continue;
+    const group = byRun.get(fenced.run) ?? { ended: [], places: [] };
+    byRun.set(fenced.run, group);
+    // The same attempt twice in one call: the second write meets the first one's fence.
+    if (group.ended.some(({ stageRun }) => stageRun === fenced.stageRun)) continue;
+    group.ended.push({ stageRun: fenced.stageRun, outcome, events });
+    group.places.push(place);
+  }
+  for (const [run, { ended, places }] of byRun) {
+    const finished = settleRun(session, run, ended, decide);
+    for (const place of places) verdicts[place] = { verdict: 'recorded', handedOff: false, finished };
+  }
+  return verdicts;
+}

@@ -1,0 +1,100 @@
+import { Journal } from './table/journal.js';
+import { MemoryTable } from './table/memory-table.js';
+import { GroupIndex, SortedIndex } from './table/table-index.js';
+import type {
+  AttemptRecord,
+  DefinitionRecord,
+  JobRecord,
+  NodeVisitRecord,
+  OutboxRecord,
+  OutboxSlotRecord,
+  RunRecord,
+  StageRunRecord,
+  StartKeyRecord,
+} from './records.js';
+
+/** How many hash slots the outbox is spread over; a relay leases slots. */
+const OUTBOX_SLOTS = 16;
+
+/** Order in which due jobs are claimed: priority, highest first; then the time they were due; then id. */
+export const compareJobs = (a: JobRecord, b: JobRecord): number =>
+  b.priority - a.priority || a.runAt - b.runAt || compareIds(a, b);
+
+const compareIds = (a: { readonly id: string }, b: { readonly id: string }): number =>
+  a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+
+const byRun = <Row extends { readonly runId: string }>(): GroupIndex<Row> => new GroupIndex((row) => row.runId);
+
+/**
+ * The tables that stores of one process share: two `MemoryStore`s on one database are two processes on one PostgreSQL.
+ *
+ * Gone with the process: for tests and trials, never for production.
+ */
+export class MemoryDatabase {
+  readonly journal = new Journal();
+
+  readonly stageRunsOf = byRun<StageRunRecord>();
+  readonly attemptsOf = byRun<AttemptRecord>();
+  readonly jobsOf = byRun<JobRecord>();
+  readonly dueJobs = new SortedIndex<JobRecord>((job) => job.state === 'due', compareJobs);
+  readonly claimedJobs = new SortedIndex<JobRecord>((job) => job.state === 'claimed', compareIds);
+  readonly delayedJobs = new SortedIndex<JobRecord>(
+    (job) => job.state === 'delayed',
+    (a, b) => a.runAt - b.runAt || compareIds(a, b),
+  );
+  readonly waitingOutbox = new SortedIndex<OutboxRecord>(
+    (row) => !row.dead,
+    (a, b) => a.id - b.id,
+  );
+
+  readonly runs = this.#table<RunRecord>('runs', (run) => run.id);
+  readonly stageRuns = this.#table<StageRunRecord>('stage_runs', (row) => row.id, [this.stageRunsOf]);
+  readonly nodeVisits = this.#table<NodeVisitRecord>('node_visits', nodeVisitKey);
+  readonly attempts = this.#table<AttemptRecord>('attempts', (row) => row.id, [this.attemptsOf]);
+  readonly jobs = this.#table<JobRecord>('jobs', (job) => job.id, [
+    this.jobsOf,
+    this.dueJobs,
+    this.claimedJobs,
+    this.delayedJobs,
+  ]);
+  readonly startKeys = this.#table<StartKeyRecord>('idempotency_keys', (key) => key.digest);
+  readonly outbox = this.#table<OutboxRecord>('outbox', (row) => String(row.id), [this.waitingOutbox]);
+  readonly outboxSlots = this.#table<OutboxSlotRecord>('outbox_slots', (row) => String(row.slot));
+  readonly definitions = this.#table<DefinitionRecord>('definitions', definitionRecordKey);
+
+  #lastOutboxId = 0;
+
+  constructor() {
+    this.journal.transaction(() => {
+      for (let slot = 0; slot < OUTBOX_SLOTS; slot++) {
+        this.outboxSlots.insert({ slot, lockedBy: null, lockedUntil: 0 });
+      }
+    });
+  }
+
+  /** Never given twice, not after a call that was undone either: as with a sequence. */
+  nextOutboxId(): number {
+    return ++this.#lastOutboxId;
+  }
+
+  /** The slot of a run: all its events are in one, so that one relay at a time has them. */
+  outboxSlotOf(runId: string): number {
+    let hash = 0;
+    for (let i = 0; i < runId.length; i++) hash = (hash * 31 + runId.charCodeAt(i)) >>> 0;
+    return hash % OUTBOX_SLOTS;
+  }
+
+  #table<Row extends object>(
+    name: string,
+    keyOf: (row: Row) => string,
+    indexes: readonly (GroupIndex<Row> | SortedIndex<Row>)[] = [],
+  ): MemoryTable<Row> {
+    return new MemoryTable(name, keyOf, this.journal, indexes);
+  }
+}
+
+export const nodeVisitKey = (visit: Omit<NodeVisitRecord, 'open'>): string =>
+  JSON.stringify([visit.runId, visit.generation, visit.node, visit.visit]);
+
+export const definitionRecordKey = (row: Pick<DefinitionRecord, 'id' | 'version' | 'fingerprint'>): string =>
+  JSON.stringify([row.id, row.version, row.fingerprint]);

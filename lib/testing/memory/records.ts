@@ -1,0 +1,134 @@
+import type { JsonText } from '../../engine/state/rows.js';
+import type { RunStatus, StageRunStatus } from '../../engine/state/statuses.js';
+
+/** A run as it is kept; instants are milliseconds since 1970. */
+export interface RunRecord {
+  readonly id: string;
+  readonly definitionId: string;
+  readonly definitionVersion: number;
+  readonly definitionKey: string;
+  readonly ownerId: string | null;
+  readonly actor: JsonText | null;
+  readonly trace: string | null;
+  readonly priority: number;
+  readonly queue: string | null;
+  readonly input: JsonText;
+  readonly createdAt: number;
+  /** When it fails RUN_TIMEOUT, or null. */
+  readonly deadlineAt: number | null;
+  generation: number;
+  status: RunStatus;
+  output: JsonText | null;
+  awaited: boolean;
+  failureCode: string | null;
+  failureMessage: string | null;
+  failureParams: JsonText | null;
+  failedNode: string | null;
+  cancelReason: string | null;
+  startedAt: number | null;
+  finishedAt: number | null;
+}
+
+export interface StageRunRecord {
+  readonly id: string;
+  readonly runId: string;
+  readonly generation: number;
+  readonly node: string;
+  readonly position: number;
+  readonly key: string;
+  readonly stage: string;
+  readonly visit: number;
+  readonly ordinal: number;
+  readonly createdAt: number;
+  status: StageRunStatus;
+  attempt: number;
+  /** Attempts before this one that a manual retry took out of the budget. */
+  budgetFrom: number;
+  losses: number;
+  deferrals: number;
+  /** How often the stuck-run search has queued it again. */
+  requeues: number;
+  /** Stays after the end: by it a worker whose answer was lost finds that its own write was recorded. */
+  claimToken: string | null;
+  workerId: string | null;
+  output: JsonText | null;
+  skipReason: string | null;
+  errorCode: string | null;
+  errorMessage: string | null;
+  startedAt: number | null;
+  finishedAt: number | null;
+}
+
+export interface NodeVisitRecord {
+  readonly runId: string;
+  readonly generation: number;
+  readonly node: string;
+  readonly visit: number;
+  open: number;
+}
+
+export interface AttemptRecord {
+  readonly id: string;
+  readonly runId: string;
+  readonly stageRunId: string;
+  readonly attempt: number;
+  readonly workerId: string | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number;
+  readonly code: string;
+  readonly message: string;
+  readonly stack: string | null;
+  readonly cause: JsonText | null;
+}
+
+export interface JobRecord {
+  readonly id: string;
+  readonly kind: 'execute' | 'cancel';
+  readonly runId: string;
+  readonly definitionKey: string;
+  readonly priority: number;
+  stageRunId: string;
+  queue: string;
+  runAt: number;
+  state: 'due' | 'claimed' | 'delayed';
+  lockedBy: string | null;
+  lockedAt: number | null;
+  startedAt: number | null;
+  claimToken: string | null;
+  attempt: number;
+  capMs: number | null;
+}
+
+export interface StartKeyRecord {
+  /** Hex of the digest. */
+  readonly digest: string;
+  runId: string;
+  inputDigest: Buffer;
+  expiresAt: number;
+}
+
+export interface OutboxRecord {
+  readonly id: number;
+  readonly runId: string;
+  readonly slot: number;
+  readonly events: JsonText;
+  readonly createdAt: number;
+  delivered: number;
+  attempts: number;
+  dead: boolean;
+  nextAt: number | null;
+  error: string | null;
+}
+
+export interface OutboxSlotRecord {
+  readonly slot: number;
+  lockedBy: string | null;
+  lockedUntil: number;
+}
+
+export interface DefinitionRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly fingerprint: string;
+  readonly structure: JsonText;
+}

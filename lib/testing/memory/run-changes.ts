@@ -1,0 +1,38 @@
+import type { ChangeDecision, ChangeResult, LockedRun } from '../../engine/ports/run-store.js';
+import type { OwnerScope } from '../../engine/ports/scope.js';
+import type { RunRecord } from './records.js';
+import { findRun } from './run-reads.js';
+import { runState } from './run-state.js';
+import type { MemorySession } from './session.js';
+import { applyTransition } from './transitions.js';
+import { runRow } from './views.js';
+
+export function changeRun<R>(
+  session: MemorySession,
+  runId: string,
+  scope: OwnerScope,
+  decide: (run: LockedRun) => ChangeDecision<R>,
+): ChangeResult<R> | undefined {
+  const run = findRun(session, runId, scope);
+  if (run === undefined) return undefined;
+  const { now } = session;
+  const { transition, answer } = decide({
+    row: runRow(run),
+    state: runState(session, run),
+    jobCount: session.db.jobsOf.of(runId).length,
+    idleMs: now - lastMoveOf(session, run),
+    deadlineInMs: run.deadlineAt === null ? null : run.deadlineAt - now,
+  });
+  if (transition === null) return { answer, changed: false, finished: null };
+  return { answer, changed: true, finished: applyTransition(session, run, transition, { job: null, runAt: now }) };
+}
+
+/** When any row of a run was last written. */
+export function lastMoveOf({ db }: MemorySession, run: RunRecord): number {
+  let last = Math.max(run.createdAt, run.startedAt ?? 0);
+  for (const { createdAt, startedAt, finishedAt } of db.stageRunsOf.of(run.id)) {
+    last = Math.max(last, createdAt, startedAt ?? 0, finishedAt ?? 0);
+  }
+  for (const { endedAt } of db.attemptsOf.of(run.id)) last = Math.max(last, endedAt);
+  return last;
+}

@@ -1,0 +1,69 @@
+import type { RunDetails, RunFilter, RunHistory, RunRow } from '../../engine/ports/run-store.js';
+import type { OwnerScope } from '../../engine/ports/scope.js';
+import { isTerminalRun, type RunStatus } from '../../engine/state/statuses.js';
+import type { RunRecord } from './records.js';
+import type { MemorySession } from './session.js';
+import { attemptRow, runDetails, runRow, stageRunRow } from './views.js';
+
+/** The run, if this scope may see it (OWNER-5). */
+export function findRun({ db }: MemorySession, runId: string, scope: OwnerScope): RunRecord | undefined {
+  const run = db.runs.get(runId);
+  return run !== undefined && isVisible(run, scope) ? run : undefined;
+}
+
+const isVisible = (run: RunRecord, scope: OwnerScope): boolean => 'all' in scope || run.ownerId === scope.owner;
+
+export function listRuns({ db }: MemorySession, filter: RunFilter, scope: OwnerScope): RunRow[] {
+  const { definitionId, status, before, limit } = filter;
+  const found = [...db.runs.all()].filter(
+    (run) =>
+      isVisible(run, scope) &&
+      (definitionId === undefined || run.definitionId === definitionId) &&
+      (status === undefined || status.includes(run.status)) &&
+      (before === undefined || run.id < before),
+  );
+  found.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return found.slice(0, limit).map(runRow);
+}
+
+export function countRuns(
+  { db }: MemorySession,
+  scope: OwnerScope,
+  definitionId?: string,
+): Partial<Record<RunStatus, number>> {
+  const counts: Partial<Record<RunStatus, number>> = {};
+  for (const run of db.runs.all()) {
+    if (!isVisible(run, scope) || (definitionId !== undefined && run.definitionId !== definitionId)) continue;
+    counts[run.status] = (counts[run.status] ?? 0) + 1;
+  }
+  return counts;
+}
+
+export function history(session: MemorySession, runId: string, scope: OwnerScope): RunHistory | undefined {
+  const run = findRun(session, runId, scope);
+  if (run === undefined) return undefined;
+  const { db } = session;
+  const stageRuns = db.stageRunsOf.of(runId);
+  stageRuns.sort((a, b) => a.generation - b.generation || a.position - b.position || a.ordinal - b.ordinal);
+  return {
+    run: runDetails(run),
+    stageRuns: stageRuns.map(stageRunRow),
+    attempts: db.attemptsOf.of(runId).map(attemptRow),
+  };
+}
+
+/** Marks runs as awaited, so that their end is announced, and reads those that have ended already. */
+export function awaitRuns(session: MemorySession, runIds: readonly string[], scope: OwnerScope): RunDetails[] {
+  for (const runId of runIds) {
+    const run = findRun(session, runId, scope);
+    if (run !== undefined && !isTerminalRun(run.status)) session.db.runs.patch(run, { awaited: true });
+  }
+  return readFinished(session, runIds, scope);
+}
+
+export function readFinished(session: MemorySession, runIds: readonly string[], scope: OwnerScope): RunDetails[] {
+  return runIds.flatMap((runId) => {
+    const run = findRun(session, runId, scope);
+    return run !== undefined && isTerminalRun(run.status) ? runDetails(run) : [];
+  });
+}

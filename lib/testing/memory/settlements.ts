@@ -1,0 +1,64 @@
+import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/work-store.js';
+import type { EngineEvent, LostOutcome, StageOutcome } from '../../engine/state/rows.js';
+import { isTerminalRun } from '../../engine/state/statuses.js';
+import { heldJobOf } from './jobs.js';
+import { nodeVisitKey } from './memory-database.js';
+import { endAttempt } from './outcomes.js';
+import { tell } from './outbox-writes.js';
+import type { RunRecord, StageRunRecord } from './records.js';
+import { runState } from './run-state.js';
+import type { MemorySession } from './session.js';
+import { applyTransition } from './transitions.js';
+
+export interface EndedAttempt {
+  readonly stageRun: StageRunRecord;
+  readonly outcome: StageOutcome | LostOutcome;
+  readonly events: readonly EngineEvent[];
+}
+
+/**
+ * Stores how attempts of one run ended and then, from the rows as they are now, what follows.
+ *
+ * Storing comes first for all of them: two last branches in one call must see each other ended (fault D4). `decide` is
+ * asked for the first failure only, or else once for each node whose last open stage this was.
+ */
+export function settleRun(
+  session: MemorySession,
+  run: RunRecord,
+  ended: readonly EndedAttempt[],
+  decide: DecideSettled,
+): FinishedRun | null {
+  const { db, now } = session;
+  let runAt = now;
+  let failed: SettleEvent | undefined;
+  const settled: SettleEvent[] = [];
+
+  for (const { stageRun, outcome, events } of ended) {
+    const job = heldJobOf(session, stageRun);
+    if (job !== null) runAt = Math.min(runAt, job.runAt);
+    endAttempt(session, stageRun, job, outcome);
+    tell(session, run.id, events);
+    if (outcome.kind === 'retry' || outcome.kind === 'released' || outcome.kind === 'lost') continue;
+    if (job !== null) db.jobs.remove(job);
+    if (outcome.kind === 'failed') {
+      failed ??= { type: 'stage-failed', stageRunId: stageRun.id, key: stageRun.key, failure: outcome.failure };
+    }
+    if (closeOne(session, stageRun)) settled.push({ type: 'node-settled', node: stageRun.node, visit: stageRun.visit });
+  }
+
+  let finished: FinishedRun | null = null;
+  for (const event of failed ? [failed] : settled) {
+    if (isTerminalRun(run.status)) break;
+    const transition = decide(run.definitionKey, runState(session, run), event);
+    finished = applyTransition(session, run, transition, { job: null, runAt }) ?? finished;
+  }
+  return finished;
+}
+
+/** Counts a stage run of a node's visit as ended. True when it was the last; a node with one stage has no counter. */
+function closeOne({ db }: MemorySession, { runId, generation, node, visit }: StageRunRecord): boolean {
+  const counter = db.nodeVisits.get(nodeVisitKey({ runId, generation, node, visit }));
+  if (counter === undefined) return true;
+  db.nodeVisits.patch(counter, { open: counter.open - 1 });
+  return counter.open === 0;
+}

@@ -1,0 +1,93 @@
+import type { StuckPage, WakeProbe } from '../../engine/ports/wake-store.js';
+import { isTerminalRun } from '../../engine/state/statuses.js';
+import { whyExpired } from './expired-leases.js';
+import { tell } from './outbox-writes.js';
+import type { JobRecord, RunRecord } from './records.js';
+import { lastMoveOf } from './run-changes.js';
+import type { MemorySession } from './session.js';
+
+export interface ProbeThresholds {
+  readonly staleMs: number;
+  readonly capMs: number;
+  readonly stuckAfterMs: number;
+  readonly aheadMs: number;
+}
+
+export function probe(session: MemorySession, thresholds: ProbeThresholds): WakeProbe {
+  const { db, now } = session;
+  const { aheadMs, stuckAfterMs } = thresholds;
+  const nextDelayedInMs = nextDelayed(session);
+  const runs = [...db.runs.all()];
+  return {
+    expiredLeases: db.claimedJobs.rows.some((job) => whyExpired(session, job, thresholds) !== undefined),
+    delayedDue: nextDelayedInMs !== null && nextDelayedInMs <= aheadMs,
+    nextDelayedInMs,
+    deadlineDue: runs.some((run) => isOverdue(session, run, aheadMs)),
+    outboxDue: db.waitingOutbox.rows.some((row) => row.nextAt === null || row.nextAt <= now),
+    stuckSuspects: runs.some((run) => isStuck(session, run, stuckAfterMs)),
+    expiredKeys: [...db.startKeys.all()].some((key) => key.expiresAt <= now),
+  };
+}
+
+export function promoteDelayed(
+  session: MemorySession,
+  limit: number,
+  aheadMs: number,
+): { promoted: number; retries: number; nextInMs: number | null } {
+  const { db, now } = session;
+  const due = db.delayedJobs.rows.filter((job) => job.runAt <= now + aheadMs).slice(0, limit);
+  for (const job of due) promote(session, job);
+  const retries = due.filter((job) => job.kind === 'execute' && job.attempt > 0).length;
+  return { promoted: due.length, retries, nextInMs: nextDelayed(session) };
+}
+
+function promote(session: MemorySession, job: JobRecord): void {
+  const { db, now } = session;
+  // A job that was woken ahead of its time must not stand behind everything that is due before that time.
+  db.jobs.patch(job, { state: 'due', runAt: Math.min(job.runAt, now) });
+  const run = db.runs.get(job.runId);
+  if (run?.status !== 'PENDING') return;
+  db.runs.patch(run, { status: 'RUNNING', startedAt: now });
+  tell(session, run.id, [{ type: 'run:started' }]);
+}
+
+function nextDelayed({ db, now }: MemorySession): number | null {
+  const next = db.delayedJobs.first();
+  return next === undefined ? null : Math.max(0, next.runAt - now);
+}
+
+export function findStuck(
+  session: MemorySession,
+  stuckAfterMs: number,
+  after: string | null,
+  limit: number,
+): StuckPage {
+  const unfinished = [...session.db.runs.all()]
+    .filter((run) => !isTerminalRun(run.status) && (after === null || run.id > after))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const slice = unfinished.slice(0, limit);
+  return {
+    runIds: slice.filter((run) => isStuck(session, run, stuckAfterMs)).map((run) => run.id),
+    next: unfinished.length > limit ? (slice.at(-1)?.id ?? null) : null,
+  };
+}
+
+const isStuck = (session: MemorySession, run: RunRecord, stuckAfterMs: number): boolean =>
+  run.status === 'RUNNING' &&
+  session.db.jobsOf.of(run.id).length === 0 &&
+  session.now - lastMoveOf(session, run) > stuckAfterMs;
+
+export function findOverdue(session: MemorySession, limit: number, aheadMs: number): { readonly runId: string }[] {
+  const overdue = [...session.db.runs.all()].filter((run) => isOverdue(session, run, aheadMs));
+  overdue.sort((a, b) => (a.deadlineAt ?? 0) - (b.deadlineAt ?? 0));
+  return overdue.slice(0, limit).map((run) => ({ runId: run.id }));
+}
+
+const isOverdue = ({ now }: MemorySession, run: RunRecord, aheadMs: number): boolean =>
+  !isTerminalRun(run.status) && run.deadlineAt !== null && run.deadlineAt <= now + aheadMs;
+
+export function pruneKeys({ db, now }: MemorySession, limit: number): number {
+  const over = [...db.startKeys.all()].filter((key) => key.expiresAt <= now).slice(0, limit);
+  for (const key of over) db.startKeys.remove(key);
+  return over.length;
+}
