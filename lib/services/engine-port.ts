@@ -1,0 +1,46 @@
+import type { Hint, JoinedTransaction, NextId, OwnerScope, RunDetails, WorkflowStore } from '../engine/ports/index.js';
+import type { CompiledDefinition } from '../engine/definition/compiled-definition.js';
+import type { ParsableSchema } from '../engine/definition/parsable-schema.js';
+import type { WorkflowClass } from '../interfaces/index.js';
+
+/** A definition as `start` needs it. */
+export interface StartableDefinition {
+  readonly compiled: CompiledDefinition;
+  readonly inputSchema: ParsableSchema;
+}
+
+/** Finds definitions that this build serves. */
+export interface DefinitionLookup {
+  /** The highest version of an id, or of a class's id. @throws UnknownWorkflowError */
+  find(workflow: WorkflowClass | string): Promise<StartableDefinition>;
+  /** By `id@version#fingerprint`; undefined where this build does not serve it. */
+  byKey(definitionKey: string): CompiledDefinition | undefined;
+}
+
+export interface WaitOptions {
+  /** @default no limit */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The part of a running engine that the services stand on, made by the composition root. Services never see Nest,
+ * the database or the worker.
+ */
+export interface EnginePort {
+  readonly store: WorkflowStore;
+  readonly definitions: DefinitionLookup;
+  readonly nextId: NextId;
+  /** Tells this process and all others, after commit. Never throws. */
+  announce(hint: Hint): void;
+  /** Tells all processes when the host's transaction commits, and nobody when it is rolled back. */
+  announceWithin(transaction: JoinedTransaction, hint: Hint): Promise<void>;
+  /**
+   * Resolves with a run once it has ended. @throws ResultTimeoutError after `timeoutMs`, ShuttingDownError when this
+   * process stops, the signal's reason when it aborts
+   */
+  waitForEnd(runId: string, scope: OwnerScope, options: WaitOptions): Promise<RunDetails>;
+}
+
+/** Resolves when the engine can be used; rejects with why it can't, and tries anew at the next call (fault G7). */
+export type EngineReady = () => Promise<EnginePort>;

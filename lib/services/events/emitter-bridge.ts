@@ -1,0 +1,27 @@
+import type { WorkflowEvent } from '../../interfaces/index.js';
+
+/** The EventEmitter2 of @nestjs/event-emitter, told by its shape: the package is an optional peer. */
+export interface EventEmitterLike {
+  emitAsync(name: string, ...values: unknown[]): Promise<unknown>;
+  hasListeners?(name?: string): boolean;
+}
+
+/** Listeners hear `@OnEvent('workflow.run:completed')`, or all by `'workflow.*'` where wildcards are on. */
+const PREFIX = 'workflow.';
+
+/** Passes events on to the host's EventEmitter2, waiting for its listeners. What a listener throws is for the outbox to retry. */
+export class EmitterBridge {
+  readonly #find: () => EventEmitterLike | undefined;
+
+  constructor(find: () => EventEmitterLike | undefined) {
+    this.#find = find;
+  }
+
+  get present(): boolean {
+    return this.#find() !== undefined;
+  }
+
+  async emit(event: WorkflowEvent): Promise<void> {
+    await this.#find()?.emitAsync(`${PREFIX}${event.type}`, event);
+  }
+}

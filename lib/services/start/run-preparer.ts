@@ -1,0 +1,105 @@
+import type { ContextCapture } from '../../context/index.js';
+import { decodeJson, encodeJson } from '../../engine/codec/json.js';
+import type { NewRun, NextId } from '../../engine/ports/index.js';
+import { decideStart } from '../../engine/state/decide.js';
+import { InvalidInputError, WorkflowError } from '../../errors/index.js';
+import type { StartOptions } from '../../interfaces/index.js';
+import type { StartableDefinition } from '../engine-port.js';
+import { startKey } from './start-key.js';
+import { readStartOptions } from './start-options.js';
+
+/** The module's settings that shape a new run. */
+export interface StartDefaults {
+  readonly queue: string;
+  readonly maxInputBytes: number;
+  readonly keyTtlMs: number;
+}
+
+export interface PrepareRequest {
+  readonly definition: StartableDefinition;
+  readonly input: unknown;
+  readonly options: StartOptions;
+  readonly awaited: boolean;
+  /** The call, for errors. */
+  readonly where: string;
+  readonly nextId: NextId;
+}
+
+/** Makes the rows of a new run out of a start: checks everything, writes nothing. */
+export class RunPreparer {
+  readonly #capture: ContextCapture;
+  readonly #defaults: StartDefaults;
+  readonly #now: () => number;
+
+  constructor(capture: ContextCapture, defaults: StartDefaults, now: () => number) {
+    this.#capture = capture;
+    this.#defaults = defaults;
+    this.#now = now;
+  }
+
+  /**
+   * The input is stored raw and checked in the form in which the first stage will read it, so that what was accepted
+   * here can't be refused there (DEF-5).
+   *
+   * @throws InvalidOptionsError, InvalidInputError, UndefinedIdError, or MISSING_TRIGGERING_USER
+   */
+  async prepare({
+    definition: { compiled, inputSchema },
+    input,
+    options,
+    awaited,
+    where,
+    nextId,
+  }: PrepareRequest): Promise<NewRun> {
+    const settings = readStartOptions(options, where);
+    const { ownerId, actor, trace } = await this.#capture.capture(options, where);
+    if (compiled.settings.actor === 'on_behalf_of' && actor === null) {
+      throw new WorkflowError('MISSING_TRIGGERING_USER', { workflow: compiled.id });
+    }
+    const what = `the run of ${compiled.id}`;
+    const text = encodeJson(input, {
+      kind: 'input',
+      what,
+      maxBytes: this.#defaults.maxInputBytes,
+      limit: 'limits.maxInputBytes',
+    });
+    const stored = decodeJson(text);
+    const parsed = await inputSchema.safeParseAsync(stored);
+    if (!parsed.success) throw new InvalidInputError({ what, issues: parsed.error.issues });
+
+    const { idempotencyKey, queue, delayMs, startAt, priority } = settings;
+    const id = nextId();
+    const untilStartMs = startAt === null ? delayMs : Math.max(0, Date.parse(startAt) - this.#now());
+    const context = { nextId, defaultQueue: this.#defaults.queue };
+    return {
+      id,
+      definitionId: compiled.id,
+      definitionVersion: compiled.version,
+      definitionKey: `${compiled.id}@${compiled.version}#${compiled.fingerprint}`,
+      ownerId,
+      actor: actor === null ? null : encodeJson(actor, { kind: 'input', what: 'the actor', maxBytes: MAX_ACTOR_BYTES }),
+      trace,
+      priority,
+      queue,
+      input: text,
+      delayMs,
+      startAt,
+      deadlineMs: compiled.settings.deadlineMs === null ? null : compiled.settings.deadlineMs + untilStartMs,
+      awaited,
+      idempotency:
+        idempotencyKey === null
+          ? null
+          : startKey({
+              ownerId,
+              definitionId: compiled.id,
+              key: idempotencyKey,
+              input: stored,
+              ttlMs: this.#defaults.keyTtlMs,
+            }),
+      transition: decideStart(compiled, { id, queue, input: text }, untilStartMs > 0, context),
+    };
+  }
+}
+
+/** An actor is an identity, not a document: it rides on every claim and event. */
+const MAX_ACTOR_BYTES = 4_096;

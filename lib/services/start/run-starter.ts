@@ -1,0 +1,117 @@
+import type { CreatedRun, JoinedTransaction, NewRun } from '../../engine/ports/index.js';
+import { IdempotencyConflictError } from '../../errors/index.js';
+import type { StartOptions, StartResult, TransactionManager, WorkflowClass } from '../../interfaces/index.js';
+import type { EnginePort, EngineReady } from '../engine-port.js';
+import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
+import type { RunPreparer } from './run-preparer.js';
+
+/** One start of several. */
+export interface StartItem {
+  readonly input: unknown;
+  readonly options: StartOptions;
+}
+
+export interface StartRequest {
+  readonly workflow: WorkflowClass | string;
+  readonly items: readonly StartItem[];
+  readonly manager?: TransactionManager;
+  /** Somebody will wait for the results. */
+  readonly awaited: boolean;
+  /** The call, for errors. */
+  readonly where: string;
+}
+
+/** Most runs that one statement writes: larger ones only hold their locks longer. */
+const GROUP_SIZE = 500;
+
+/** Starts runs: all are checked first, then written in groups, in order, each group whole or not at all. */
+export class RunStarter {
+  readonly #ready: EngineReady;
+  readonly #preparer: RunPreparer;
+  readonly #joiner: TransactionJoiner;
+  readonly #strict: boolean;
+
+  constructor(
+    ready: EngineReady,
+    preparer: RunPreparer,
+    joiner: TransactionJoiner,
+    options: { readonly strict: boolean },
+  ) {
+    this.#ready = ready;
+    this.#preparer = preparer;
+    this.#joiner = joiner;
+    this.#strict = options.strict;
+  }
+
+  async start(request: StartRequest): Promise<StartResult[]> {
+    const { workflow, items, manager, awaited, where } = request;
+    const engine = await this.#ready();
+    const definition = await engine.definitions.find(workflow);
+    const runs: NewRun[] = [];
+    for (const [at, { input, options }] of items.entries()) {
+      const place = items.length === 1 ? where : `${where} [${at}]`;
+      runs.push(
+        await this.#preparer.prepare({ definition, input, options, awaited, where: place, nextId: engine.nextId }),
+      );
+    }
+    const keyed = runs.some((run) => run.idempotency !== null);
+    const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: keyed });
+
+    const results: StartResult[] = [];
+    const made = new Map<string, CreatedRun>();
+    for (let at = 0; at < runs.length; at += GROUP_SIZE) {
+      const group = runs.slice(at, at + GROUP_SIZE);
+      const created = await this.#write(engine, group, made, transaction);
+      for (const [index, answer] of created.entries()) {
+        this.#checkConflict(group[index]!, answer, items[at + index]!.options.idempotencyKey);
+        results.push({ run: { id: answer.runId }, created: answer.created });
+      }
+      // Group by group: what is committed may begin while the rest is still being written.
+      if (created.some((answer) => answer.created)) await announce(engine, transaction);
+    }
+    return results;
+  }
+
+  /** Writes a group; a key that stood earlier in the same call is its first run's (IDEM-1). */
+  async #write(
+    engine: EnginePort,
+    group: readonly NewRun[],
+    made: Map<string, CreatedRun>,
+    transaction?: JoinedTransaction,
+  ): Promise<CreatedRun[]> {
+    const fresh: NewRun[] = [];
+    const pending = new Set<string>();
+    for (const run of group) {
+      const key = keyOf(run);
+      if (key !== undefined && (made.has(key) || pending.has(key))) continue;
+      if (key !== undefined) pending.add(key);
+      fresh.push(run);
+    }
+    const answers = fresh.length === 0 ? [] : await engine.store.createRuns(fresh, transaction);
+    const byRun = new Map(fresh.map((run, at) => [run.id, answers[at]!]));
+    return group.map((run) => {
+      const key = keyOf(run);
+      const own = byRun.get(run.id);
+      if (own !== undefined) {
+        if (key !== undefined) made.set(key, own);
+        return own;
+      }
+      return { ...made.get(key!)!, created: false };
+    });
+  }
+
+  #checkConflict(run: NewRun, answer: CreatedRun, key: string | undefined): void {
+    if (!this.#strict || answer.created || answer.inputDigest === null || run.idempotency === null) return;
+    if (answer.inputDigest.equals(run.idempotency.inputDigest)) return;
+    throw new IdempotencyConflictError({ key: key ?? '', workflow: run.definitionId, runId: answer.runId });
+  }
+}
+
+function keyOf(run: NewRun): string | undefined {
+  return run.idempotency?.digest.toString('base64');
+}
+
+async function announce(engine: EnginePort, transaction: JoinedTransaction | undefined): Promise<void> {
+  if (transaction) await engine.announceWithin(transaction, { work: true });
+  else engine.announce({ work: true });
+}
