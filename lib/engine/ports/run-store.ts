@@ -82,7 +82,8 @@ export interface RunFilter {
   readonly limit: number;
 }
 
-export type ChangeDecision<R> = { readonly transition: Transition; readonly answer: R } | { readonly transition: null; readonly answer: R };
+export type ChangeDecision<R> =
+  { readonly transition: Transition; readonly answer: R } | { readonly transition: null; readonly answer: R };
 
 /** The run as `changeRun` found it, its row locked. */
 export interface LockedRun {

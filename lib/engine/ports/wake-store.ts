@@ -23,7 +23,10 @@ export interface WakeStore {
   probe(thresholds: { staleMs: number; capMs: number; stuckAfterMs: number; aheadMs: number }): Promise<WakeProbe>;
 
   /** Delayed jobs whose time has come become due, PENDING runs RUNNING. Never waits. Returns how many, and how many were retries. */
-  promoteDelayed(limit: number, aheadMs: number): Promise<{ promoted: number; retries: number; nextInMs: number | null }>;
+  promoteDelayed(
+    limit: number,
+    aheadMs: number,
+  ): Promise<{ promoted: number; retries: number; nextInMs: number | null }>;
 
   /**
    * RUNNING runs without a job that have not moved for `stuckAfterMs`. Looks at `limit` unfinished runs after `after`, in id
@@ -84,5 +87,7 @@ export interface DefinitionRow {
 
 export interface DefinitionStore {
   /** Remembers structures this build serves; says which known ones with unfinished runs differ (DEF-4). */
-  registerDefinitions(definitions: readonly DefinitionRow[]): Promise<{ id: string; version: number; fingerprint: string; unfinishedRuns: number }[]>;
+  registerDefinitions(
+    definitions: readonly DefinitionRow[],
+  ): Promise<{ id: string; version: number; fingerprint: string; unfinishedRuns: number }[]>;
 }

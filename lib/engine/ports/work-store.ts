@@ -1,3 +1,4 @@
+import type { FailureRecord } from '../codec/failure-record.js';
 import type { EngineEvent, JsonText, LostOutcome, RunState, StageOutcome, Transition } from '../state/rows.js';
 import type { RunStatus, StageRunStatus } from '../state/statuses.js';
 
@@ -93,7 +94,11 @@ export interface LinearRecord {
   /** Events of the outcome itself (`stage:completed`, `stage:retrying` …), before the transition's. */
   readonly events: readonly EngineEvent[];
   /** Set: the one PENDING stage run that follows is to be claimed by this worker in the same statement, with this token. */
-  readonly handOff: { readonly token: string; readonly workerId: string; readonly queues: readonly string[] | null } | null;
+  readonly handOff: {
+    readonly token: string;
+    readonly workerId: string;
+    readonly queues: readonly string[] | null;
+  } | null;
 }
 
 /** An outcome whose consequence depends on other rows: a branch of a group, a terminal failure. */
@@ -102,6 +107,7 @@ export interface JoinedRecord {
   readonly attempt: number;
   readonly definitionKey: string;
   readonly node: string;
+  readonly key: string;
   readonly visit: number;
   readonly outcome: StageOutcome;
   readonly events: readonly EngineEvent[];
@@ -124,7 +130,12 @@ export interface FinishedRun {
 /** What happened to a run's open nodes by the outcomes just stored: asked after fence and lock, inside the transaction. */
 export type SettleEvent =
   | { readonly type: 'node-settled'; readonly node: string; readonly visit: number }
-  | { readonly type: 'stage-failed'; readonly stageRunId: string; readonly key: string; readonly failure: import('../codec/failure-record.js').FailureRecord };
+  | {
+      readonly type: 'stage-failed';
+      readonly stageRunId: string;
+      readonly key: string;
+      readonly failure: FailureRecord;
+    };
 
 export type DecideSettled = (definitionKey: string, state: RunState, event: SettleEvent) => Transition;
 

@@ -1,6 +1,15 @@
 import type { CompiledDefinition, CompiledStage } from '../definition/compiled-definition.js';
 import type { SettleEvent } from '../ports/work-store.js';
-import { askWhen, enterNode, failedEvent, jobFor, NO_CHANGE, runFailure, type DecideContext, type EnteredRun } from './enter-node.js';
+import {
+  askWhen,
+  enterNode,
+  failedEvent,
+  jobFor,
+  NO_CHANGE,
+  runFailure,
+  type DecideContext,
+  type EnteredRun,
+} from './enter-node.js';
 import { decodeOutput, nodeOutput } from './node-output.js';
 import { decodeJson } from '../codec/json.js';
 import type { EngineEvent, JsonText, RunFailure, RunState, StageRunState, Transition } from './rows.js';
@@ -11,7 +20,12 @@ import { nextRunStatus } from './transition-tables.js';
 type MaybeDefinition = CompiledDefinition | undefined;
 
 /** What a new run begins with. A delayed run tells `run:started` when it becomes due. */
-export function decideStart(definition: CompiledDefinition, run: Omit<EnteredRun, 'stageRunCount'>, delayed: boolean, context: DecideContext): Transition {
+export function decideStart(
+  definition: CompiledDefinition,
+  run: Omit<EnteredRun, 'stageRunCount'>,
+  delayed: boolean,
+  context: DecideContext,
+): Transition {
   const first = enterNode(definition, { ...run, stageRunCount: 0 }, 0, run.input, context);
   if (delayed && first.run === null) return first;
   return { ...first, events: [{ type: 'run:started' }, ...first.events] };
@@ -19,18 +33,28 @@ export function decideStart(definition: CompiledDefinition, run: Omit<EnteredRun
 
 /** What follows the end of a node with a single stage: known without looking at other rows. `output` undefined = skipped. */
 export function decideNext(
-  definition: CompiledDefinition, run: EnteredRun, nodeKey: string, output: JsonText | undefined, context: DecideContext,
+  definition: CompiledDefinition,
+  run: EnteredRun,
+  nodeKey: string,
+  output: JsonText | undefined,
+  context: DecideContext,
 ): Transition {
   return enterNode(definition, run, indexOf(definition, nodeKey) + 1, output, context);
 }
 
 /** What follows from rows that were stored under the run's lock: the last branch of a group, or a terminal failure. */
-export function decideSettled(definition: MaybeDefinition, state: RunState, event: SettleEvent, context: DecideContext): Transition {
+export function decideSettled(
+  definition: MaybeDefinition,
+  state: RunState,
+  event: SettleEvent,
+  context: DecideContext,
+): Transition {
   if (event.type === 'stage-failed') {
     const { code, message, params } = event.failure;
     return decideFailure(definition, state, { code, message, params: params ?? null, node: event.key }, context);
   }
-  if (!definition) throw new Error(`A node of run ${state.id} settled in a process that does not serve its definition.`);
+  if (!definition)
+    throw new Error(`A node of run ${state.id} settled in a process that does not serve its definition.`);
   const index = indexOf(definition, event.node);
   const node = definition.nodes[index]!;
   const branches = state.stageRuns.filter((stageRun) => stageRun.node === event.node && stageRun.visit === event.visit);
@@ -38,20 +62,40 @@ export function decideSettled(definition: MaybeDefinition, state: RunState, even
 }
 
 /** Ends a run FAILED; whatever is open is cancelled with it (FAIL-1, GRP-3). */
-export function decideFailure(definition: MaybeDefinition, state: RunState, failure: RunFailure, context: DecideContext): Transition {
+export function decideFailure(
+  definition: MaybeDefinition,
+  state: RunState,
+  failure: RunFailure,
+  context: DecideContext,
+): Transition {
   return endOpen(definition, state, { to: 'FAILED', failure }, failedEvent(failure), true, context);
 }
 
 /** Ends a run CANCELLED, or undefined where its status has no such arrow (CANCEL-1). `hooks: false` is `terminate` (CANCEL-4). */
 export function decideCancel(
-  definition: MaybeDefinition, state: RunState, reason: string | null, hooks: boolean, context: DecideContext,
+  definition: MaybeDefinition,
+  state: RunState,
+  reason: string | null,
+  hooks: boolean,
+  context: DecideContext,
 ): Transition | undefined {
   if (!nextRunStatus(state.status, 'cancel')) return undefined;
-  return endOpen(definition, state, { to: 'CANCELLED', reason }, { type: 'run:cancelled', data: { reason } }, hooks, context);
+  return endOpen(
+    definition,
+    state,
+    { to: 'CANCELLED', reason },
+    { type: 'run:cancelled', data: { reason } },
+    hooks,
+    context,
+  );
 }
 
 /** A run past its deadline (CANCEL-4), or undefined when it has ended meanwhile. */
-export function decideTimeout(definition: MaybeDefinition, state: RunState, context: DecideContext): Transition | undefined {
+export function decideTimeout(
+  definition: MaybeDefinition,
+  state: RunState,
+  context: DecideContext,
+): Transition | undefined {
   if (!nextRunStatus(state.status, 'fail')) return undefined;
   return decideFailure(definition, state, runFailure('RUN_TIMEOUT', { runId: state.id }, null), context);
 }
@@ -62,11 +106,19 @@ export type RetryDecision = { readonly transition: Transition } | { readonly ref
  * A manual retry: the failed stage and the branches cancelled with it are opened again, completed ones kept (RETRY-5).
  * Refused, with a sentence that says why, where the run did not fail on a stage.
  */
-export function decideRetry(definition: MaybeDefinition, state: RunState, failedStage: string | null, context: DecideContext): RetryDecision {
+export function decideRetry(
+  definition: MaybeDefinition,
+  state: RunState,
+  failedStage: string | null,
+  context: DecideContext,
+): RetryDecision {
   if (!nextRunStatus(state.status, 'retry')) return { refused: refusal(state.status) };
-  const failed = state.stageRuns.find((stageRun) => stageRun.status === 'FAILED' && (failedStage === null || stageRun.key === failedStage));
+  const failed = state.stageRuns.find(
+    (stageRun) => stageRun.status === 'FAILED' && (failedStage === null || stageRun.key === failedStage),
+  );
   if (!failed) return { refused: 'It did not fail on a stage. Start it again.' };
-  if (!definition) return { refused: 'This build does not serve its definition. Retry it where the definition is served.' };
+  if (!definition)
+    return { refused: 'This build does not serve its definition. Retry it where the definition is served.' };
   const group = state.stageRuns.filter((stageRun) => stageRun.node === failed.node && stageRun.visit === failed.visit);
   const reopen = group.filter((stageRun) => stageRun.status === 'FAILED' || stageRun.status === 'CANCELLED');
   for (const stageRun of reopen) {
@@ -77,7 +129,10 @@ export function decideRetry(definition: MaybeDefinition, state: RunState, failed
     transition: {
       ...NO_CHANGE,
       run: { to: 'RUNNING' },
-      reopened: reopen.map(({ id, key }) => ({ id, job: jobFor(findStage(definition, key), state, definition, context) })),
+      reopened: reopen.map(({ id, key }) => ({
+        id,
+        job: jobFor(findStage(definition, key), state, definition, context),
+      })),
       visits: group.length > 1 ? [{ node: failed.node, visit: failed.visit, open: reopen.length }] : [],
       events: [{ type: 'run:retried', data: { node: failed.key } }],
     },
@@ -91,10 +146,18 @@ const REQUEUES = 1;
  * A RUNNING run that has no job and did not move for long: open stages whose job was merely lost are queued again, once;
  * after that, or with nothing open, it fails STUCK_RUN_REAPED (STUCK-1).
  */
-export function decideStuck(definition: MaybeDefinition, state: RunState, stuckAfter: string, context: DecideContext): { transition: Transition; requeued: number } {
+export function decideStuck(
+  definition: MaybeDefinition,
+  state: RunState,
+  stuckAfter: string,
+  context: DecideContext,
+): { transition: Transition; requeued: number } {
   const open = state.stageRuns.filter((stageRun) => !isTerminalStageRun(stageRun.status));
   if (open.length > 0 && open.every((stageRun) => stageRun.requeues < REQUEUES)) {
-    const requeued = open.map(({ id, key }) => ({ id, job: jobFor(definition && findStage(definition, key), state, definition, context) }));
+    const requeued = open.map(({ id, key }) => ({
+      id,
+      job: jobFor(definition && findStage(definition, key), state, definition, context),
+    }));
     return { transition: { ...NO_CHANGE, requeued }, requeued: requeued.length };
   }
   const stages = state.stageRuns.map(({ key, status }) => `${key} ${status}`).join(', ') || 'none';
@@ -114,7 +177,12 @@ function indexOf(definition: CompiledDefinition, nodeKey: string): number {
 }
 
 function endOpen(
-  definition: MaybeDefinition, state: RunState, run: Transition['run'], event: EngineEvent, hooks: boolean, context: DecideContext,
+  definition: MaybeDefinition,
+  state: RunState,
+  run: Transition['run'],
+  event: EngineEvent,
+  hooks: boolean,
+  context: DecideContext,
 ): Transition {
   const live = hooks ? state.stageRuns.filter((stageRun) => wantsHook(definition, stageRun)) : [];
   return {
@@ -136,7 +204,11 @@ function wantsHook(definition: MaybeDefinition, { key, status, attempt }: StageR
 }
 
 /** A stage that failed before it began, by its `when`, is only opened again when the condition holds now. */
-function conditionRefusal(definition: CompiledDefinition, state: RunState, stageRun: StageRunState): string | undefined {
+function conditionRefusal(
+  definition: CompiledDefinition,
+  state: RunState,
+  stageRun: StageRunState,
+): string | undefined {
   const stage = findStage(definition, stageRun.key);
   if (!stage?.when || stageRun.attempt > 0) return undefined;
   const index = indexOf(definition, stageRun.node);

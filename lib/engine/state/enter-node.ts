@@ -1,10 +1,24 @@
 import { formatMessage } from '../../errors/index.js';
 import { describeFailure } from '../codec/failure-record.js';
 import { decodeJson } from '../codec/json.js';
-import type { CompiledDefinition, CompiledNode, CompiledStage, WhenContext } from '../definition/compiled-definition.js';
+import type {
+  CompiledDefinition,
+  CompiledNode,
+  CompiledStage,
+  WhenContext,
+} from '../definition/compiled-definition.js';
 import type { NextId } from '../ports/ids.js';
 import { decodeOutput, nodeOutput } from './node-output.js';
-import type { EngineEvent, JsonText, NewJob, NewStageRun, NodeVisit, RunChange, RunFailure, Transition } from './rows.js';
+import type {
+  EngineEvent,
+  JsonText,
+  NewJob,
+  NewStageRun,
+  NodeVisit,
+  RunChange,
+  RunFailure,
+  Transition,
+} from './rows.js';
 
 /** What deciding needs beyond definition and state. */
 export interface DecideContext {
@@ -25,7 +39,14 @@ export interface EnteredRun {
 const CAP_MARGIN_MS = 60_000;
 
 export const NO_CHANGE: Transition = Object.freeze({
-  run: null, stageRuns: [], reopened: [], requeued: [], visits: [], events: [], cancelOpen: false, cancelJobs: [],
+  run: null,
+  stageRuns: [],
+  reopened: [],
+  requeued: [],
+  visits: [],
+  events: [],
+  cancelOpen: false,
+  cancelJobs: [],
 });
 
 /**
@@ -33,7 +54,11 @@ export const NO_CHANGE: Transition = Object.freeze({
  * end of the run. `input` is the output of the node before, undefined when that was skipped.
  */
 export function enterNode(
-  definition: CompiledDefinition, run: EnteredRun, index: number, input: JsonText | undefined, context: DecideContext,
+  definition: CompiledDefinition,
+  run: EnteredRun,
+  index: number,
+  input: JsonText | undefined,
+  context: DecideContext,
 ): Transition {
   const stageRuns: NewStageRun[] = [];
   const events: EngineEvent[] = [];
@@ -48,14 +73,31 @@ export function enterNode(
     const value = whenInput(node, input);
     for (const stage of node.stages) {
       ordinal += 1;
-      const base = { id: context.nextId(), node: node.key, position: at, key: stage.key, stage: stage.stage, visit: 1, ordinal };
-      const wanted = askWhen(stage, { input: value, run: { id: run.id, input: value === NOT_ASKED ? undefined : decodeJson(run.input) } });
+      const base = {
+        id: context.nextId(),
+        node: node.key,
+        position: at,
+        key: stage.key,
+        stage: stage.stage,
+        visit: 1,
+        ordinal,
+      };
+      const wanted = askWhen(stage, {
+        input: value,
+        run: { id: run.id, input: value === NOT_ASKED ? undefined : decodeJson(run.input) },
+      });
       if (wanted === true) {
         const job = { id: context.nextId(), queue: queueOf(stage, run, definition, context), capMs: capOf(stage) };
         stageRuns.push({ ...base, status: 'PENDING', skipReason: null, failure: null, job });
       } else if (wanted === false) {
         stageRuns.push({ ...base, status: 'SKIPPED', skipReason: 'when', failure: null, job: null });
-        events.push({ type: 'stage:skipped', stageRunId: base.id, node: stage.key, stage: stage.stage, data: { reason: 'when' } });
+        events.push({
+          type: 'stage:skipped',
+          stageRunId: base.id,
+          node: stage.key,
+          stage: stage.stage,
+          data: { reason: 'when' },
+        });
       } else {
         stageRuns.push({ ...base, status: 'FAILED', skipReason: null, failure: wanted, job: null });
         return fail(dropPending(stageRuns), events, wanted);
@@ -67,14 +109,20 @@ export function enterNode(
       if (node.stages.length > 1) visits.push({ node: node.key, visit: 1, open });
       return { ...NO_CHANGE, stageRuns, visits, events };
     }
-    input = nodeOutput(node, entered.map((stageRun) => ({ ...stageRun, status: 'SKIPPED' as const, output: null })));
+    input = nodeOutput(
+      node,
+      entered.map((stageRun) => ({ ...stageRun, status: 'SKIPPED' as const, output: null })),
+    );
   }
   return end(stageRuns, events, { to: 'COMPLETED', output: input ?? 'null' }, { type: 'run:completed' });
 }
 
 /** The queue a stage's jobs wait in: stage → run → definition → module default (RUN-6). */
 export function queueOf(
-  stage: CompiledStage, run: { readonly queue: string | null }, definition: CompiledDefinition, context: DecideContext,
+  stage: CompiledStage,
+  run: { readonly queue: string | null },
+  definition: CompiledDefinition,
+  context: DecideContext,
 ): string {
   return stage.queue ?? run.queue ?? definition.settings.queue ?? context.defaultQueue;
 }
@@ -86,7 +134,10 @@ export function capOf(stage: CompiledStage): number | null {
 
 /** A fresh job for a stage run that is queued again. */
 export function jobFor(
-  stage: CompiledStage | undefined, run: { readonly queue: string | null }, definition: CompiledDefinition | undefined, context: DecideContext,
+  stage: CompiledStage | undefined,
+  run: { readonly queue: string | null },
+  definition: CompiledDefinition | undefined,
+  context: DecideContext,
 ): NewJob {
   const queue = stage && definition ? queueOf(stage, run, definition, context) : (run.queue ?? context.defaultQueue);
   return { id: context.nextId(), queue, capMs: stage ? capOf(stage) : null };
@@ -117,7 +168,11 @@ function conditionFailed(stage: CompiledStage, why: string): RunFailure {
 
 function stepLimit(definition: CompiledDefinition, node: CompiledNode, actual: number): RunFailure {
   const where = `Node ${node.key} of ${definition.id}`;
-  return runFailure('STEP_LIMIT_EXCEEDED', { where, actual, limit: 'maxStageRuns', value: definition.settings.maxStageRuns }, node.key);
+  return runFailure(
+    'STEP_LIMIT_EXCEEDED',
+    { where, actual, limit: 'maxStageRuns', value: definition.settings.maxStageRuns },
+    node.key,
+  );
 }
 
 /** A failure of the engine's own, with its text from the catalogue (FAIL-4). */

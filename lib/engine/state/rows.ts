@@ -118,8 +118,16 @@ export interface EngineEvent {
 }
 
 export const ENGINE_EVENT_TYPES = [
-  'run:started', 'run:completed', 'run:failed', 'run:cancelled', 'run:retried',
-  'stage:started', 'stage:completed', 'stage:skipped', 'stage:retrying', 'stage:failed',
+  'run:started',
+  'run:completed',
+  'run:failed',
+  'run:cancelled',
+  'run:retried',
+  'stage:started',
+  'stage:completed',
+  'stage:skipped',
+  'stage:retrying',
+  'stage:failed',
 ] as const;
 export type EngineEventType = (typeof ENGINE_EVENT_TYPES)[number];
 

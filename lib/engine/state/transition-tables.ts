@@ -31,7 +31,9 @@ export const STAGE_RUN_TRANSITIONS = {
   reopen: { from: ['FAILED', 'CANCELLED'], to: 'PENDING' },
 } as const satisfies TransitionTable<StageRunStatus>;
 
-export type TransitionTable<S extends string> = Readonly<Record<string, { readonly from: readonly S[]; readonly to: S }>>;
+export type TransitionTable<S extends string> = Readonly<
+  Record<string, { readonly from: readonly S[]; readonly to: S }>
+>;
 export type RunTransition = keyof typeof RUN_TRANSITIONS;
 export type StageRunTransition = keyof typeof STAGE_RUN_TRANSITIONS;
 

@@ -1,0 +1,28 @@
+/** The engine's clock: the database's, plus the offset that only the testing kit moves (milliseconds, a parameter). */
+export const clock = (parameter: string): string => `(now() + ${parameter}::float8 * interval '1 millisecond')`;
+
+/** `milliseconds` (an SQL expression) as an interval. */
+export const milliseconds = (expression: string): string => `(${expression}) * interval '1 millisecond'`;
+
+/** A timestamp as ISO 8601 text in UTC, whatever the session's zone and the host's parsers are. */
+export const isoText = (expression: string): string =>
+  `to_char((${expression}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+export const OUTBOX_SLOTS = 16;
+
+/** Hash slot of a run: all of a run's events go through one relay, in order (EVT-1). The last byte of a UUIDv7 is random. */
+export const slotOf = (runId: string): string => `(get_byte(uuid_send(${runId}), 15) % ${OUTBOX_SLOTS})::smallint`;
+
+/** Values of `jobs.kind`. */
+export const EXECUTE = 0;
+export const CANCEL = 1;
+
+/** Values of `jobs.state`. */
+export const DUE = 0;
+export const CLAIMED = 1;
+export const DELAYED = 2;
+
+/** Statuses that end a run, as an SQL list. */
+export const ENDED = `('COMPLETED', 'FAILED', 'CANCELLED')`;
+export const OPEN_RUN = `('PENDING', 'RUNNING')`;
+export const OPEN_STAGE_RUN = `('PENDING', 'RUNNING', 'SUSPENDED')`;

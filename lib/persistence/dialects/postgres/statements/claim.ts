@@ -1,0 +1,77 @@
+import type { TableNames } from '../../../table-names.js';
+import type { Statement } from '../../../data-source/statement.js';
+import { CANCEL, CLAIMED, clock, DUE, ENDED, EXECUTE, slotOf } from '../sql.js';
+import { claimedColumns, type ClaimedRow } from './claimed-row.js';
+
+/**
+ * Takes due jobs: one statement, one commit, whatever their number.
+ *
+ * Served by jobs_due (priority DESC, run_at, id) WHERE state = 0: an empty claim reads one index page. Everything it locks
+ * is SKIP LOCKED, so it never waits and can't deadlock with writers that go run → stage run → job. A job is taken only
+ * where its stage run and run still want it; the others are deleted here at once: left in place they would fill every
+ * later LIMIT. `definition_key <> ALL` comes before LIMIT for the same reason (GHOST-3).
+ */
+export function claim(t: TableNames): Statement {
+  return claimFrom(
+    t,
+    'claim',
+    `
+    SELECT id, stage_run_id, kind FROM ${t.jobs}
+     WHERE state = ${DUE} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
+     ORDER BY priority DESC, run_at, id LIMIT $3
+       FOR UPDATE SKIP LOCKED`,
+  );
+}
+
+/** The same for one stage run's job, due or delayed, for a transport that names it ($3: stage run id). */
+export function claimStageRun(t: TableNames): Statement {
+  return claimFrom(
+    t,
+    'claim-stage-run',
+    `
+    SELECT id, stage_run_id, kind FROM ${t.jobs}
+     WHERE stage_run_id = $3::uuid AND run_id = (SELECT run_id FROM ${t.stageRuns} WHERE id = $3::uuid)
+       AND kind = ${EXECUTE} AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
+       FOR UPDATE SKIP LOCKED`,
+  );
+}
+
+export const claimValues = (
+  offsetMs: number,
+  workerId: string,
+  what: number | string,
+  unserved: readonly string[],
+  queues: readonly string[] | null,
+) => [offsetMs, workerId, what, unserved, queues];
+
+function claimFrom(t: TableNames, name: string, due: string): Statement {
+  const now = clock('$1');
+  const wanted = `(st.kind = ${EXECUTE} AND st.status = 'PENDING' AND st.run_status = 'RUNNING' OR st.kind = ${CANCEL} AND st.status = 'CANCELLED')`;
+  const unwanted = `(st.kind = ${EXECUTE} AND (st.status <> 'PENDING' OR st.run_status IN ${ENDED}) OR st.kind = ${CANCEL} AND st.status <> 'CANCELLED')`;
+  return {
+    name,
+    text: `
+    WITH due AS MATERIALIZED (${due}),
+    st AS MATERIALIZED (
+      SELECT due.id AS job_id, due.kind, s.id, s.run_id, s.status, s.generation, s.ordinal, r.status AS run_status, gen_random_uuid() AS token
+        FROM due JOIN ${t.stageRuns} s ON s.id = due.stage_run_id JOIN ${t.runs} r ON r.id = s.run_id
+         FOR NO KEY UPDATE OF s SKIP LOCKED),
+    jb AS (
+      UPDATE ${t.jobs} j SET state = ${CLAIMED}, locked_by = $2, locked_at = ${now}, started_at = ${now}, claim_token = st.token, attempt = j.attempt + 1
+        FROM st WHERE j.id = st.job_id AND ${wanted} RETURNING j.id, j.attempt),
+    us AS (
+      UPDATE ${t.stageRuns} s SET status = 'RUNNING', claim_token = st.token, worker_id = $2, started_at = ${now}, attempt = s.attempt + 1, version = s.version + 1
+        FROM st WHERE s.id = st.id AND st.kind = ${EXECUTE} AND ${wanted} RETURNING s.id, s.run_id, s.owner_id, s.key, s.stage, s.attempt),
+    gone AS (DELETE FROM ${t.jobs} j USING st WHERE j.id = st.job_id AND ${unwanted}),
+    told AS (
+      INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
+      SELECT us.run_id, us.owner_id, ${slotOf('us.run_id')}, json_build_array(json_build_object('type', 'stage:started', 'stageRunId', us.id,
+             'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us)
+    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, ${claimedColumns(t)}
+      FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id
+      JOIN ${t.stageRuns} s ON s.id = st.id JOIN ${t.runs} r ON r.id = st.run_id
+     ORDER BY r.priority DESC, st.job_id`,
+  };
+}
+
+export type { ClaimedRow };

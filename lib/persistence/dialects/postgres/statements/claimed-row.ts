@@ -1,0 +1,86 @@
+import type { ClaimedJob, EarlierStageRun } from '../../../../engine/ports/index.js';
+import type { TableNames } from '../../../table-names.js';
+import { CANCEL } from '../sql.js';
+
+/** A job as the claim answers it. Earlier outputs come along only where there are some. */
+export interface ClaimedRow {
+  job_id: string;
+  kind: number;
+  token: string;
+  taken: boolean;
+  run_status: string;
+  attempt: number;
+  stage_run_id: string;
+  node: string;
+  key: string;
+  stage: string;
+  visit: number;
+  ordinal: number;
+  budget_from: number;
+  deferrals: number;
+  run_id: string;
+  definition_id: string;
+  definition_version: number;
+  definition_key: string;
+  generation: number;
+  owner_id: string | null;
+  actor: string | null;
+  trace: string | null;
+  priority: number;
+  queue: string | null;
+  input: string;
+  earlier: string | null;
+}
+
+type EarlierTuple = [node: string, key: string, stage: string, status: 'COMPLETED' | 'SKIPPED', output: string | null];
+
+/**
+ * Columns of `st` (claimed), `s` (stage run) and `r` (run). Outputs travel as JSON strings that hold JSON text: the server
+ * never looks inside a user's payload, in which U+0000 would stop it (fault A1).
+ */
+export function claimedColumns(t: TableNames): string {
+  return `
+    s.id AS stage_run_id, s.node, s.key, s.stage, s.visit, s.ordinal, s.budget_from, s.deferrals,
+    r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.owner_id, r.actor::text AS actor,
+    r.trace, r.priority, r.queue, r.input::text AS input,
+    CASE WHEN s.ordinal > 1 THEN (
+      SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text) ORDER BY e.ordinal)::text
+        FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND e.status IN ('COMPLETED', 'SKIPPED')) END AS earlier`;
+}
+
+export function claimedJob(row: ClaimedRow): ClaimedJob {
+  return {
+    kind: row.kind === CANCEL ? 'cancel' : 'execute',
+    jobId: row.job_id,
+    token: row.token,
+    run: {
+      id: row.run_id,
+      definitionId: row.definition_id,
+      definitionVersion: row.definition_version,
+      definitionKey: row.definition_key,
+      generation: row.generation,
+      ownerId: row.owner_id,
+      actor: row.actor,
+      trace: row.trace,
+      priority: row.priority,
+      queue: row.queue,
+      input: row.input,
+    },
+    stageRun: {
+      id: row.stage_run_id,
+      node: row.node,
+      key: row.key,
+      stage: row.stage,
+      visit: row.visit,
+      ordinal: row.ordinal,
+      attempt: row.attempt,
+      budgetFrom: row.budget_from,
+      deferrals: row.deferrals,
+    },
+    earlier: row.earlier === null ? [] : (JSON.parse(row.earlier) as EarlierTuple[]).map(toEarlier),
+  };
+}
+
+function toEarlier([node, key, stage, status, output]: EarlierTuple): EarlierStageRun {
+  return { node, key, stage, status, output };
+}

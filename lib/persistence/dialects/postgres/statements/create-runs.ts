@@ -1,0 +1,227 @@
+import type { NewRun } from '../../../../engine/ports/index.js';
+import type { Statement } from '../../../data-source/statement.js';
+import type { TableNames } from '../../../table-names.js';
+import { RowSet } from '../row-set.js';
+import { clock, DELAYED, DUE, ENDED, milliseconds, slotOf } from '../sql.js';
+
+interface RunRow {
+  id: string;
+  definition_id: string;
+  definition_version: number;
+  definition_key: string;
+  owner: string | null;
+  actor: string | null;
+  trace: string | null;
+  priority: number;
+  queue: string | null;
+  input: string;
+  delay: number;
+  start_at: string | null;
+  deadline: number | null;
+  awaited: boolean;
+  status: string;
+  output: string | null;
+  code: string | null;
+  message: string | null;
+  params: string | null;
+  node: string | null;
+  events: string | null;
+  digest: string | null;
+  input_digest: string | null;
+  ttl: number | null;
+}
+interface StageRunRow {
+  id: string;
+  rid: string;
+  node: string;
+  position: number;
+  key: string;
+  stage: string;
+  visit: number;
+  ordinal: number;
+  status: string;
+  skip_reason: string | null;
+  code: string | null;
+  message: string | null;
+  job: string | null;
+  queue: string | null;
+  cap: number | null;
+}
+interface VisitRow {
+  rid: string;
+  node: string;
+  visit: number;
+  open: number;
+}
+
+const runRows = new RowSet<RunRow>({
+  id: 'uuid',
+  definition_id: 'text',
+  definition_version: 'int',
+  definition_key: 'text',
+  owner: 'text',
+  actor: 'json',
+  trace: 'text',
+  priority: 'int',
+  queue: 'text',
+  input: 'json',
+  delay: 'float8',
+  start_at: 'timestamptz',
+  deadline: 'float8',
+  awaited: 'boolean',
+  status: 'text',
+  output: 'json',
+  code: 'text',
+  message: 'text',
+  params: 'json',
+  node: 'text',
+  events: 'json',
+  digest: 'bytea',
+  input_digest: 'bytea',
+  ttl: 'float8',
+});
+const stageRunRows = new RowSet<StageRunRow>({
+  id: 'uuid',
+  rid: 'uuid',
+  node: 'text',
+  position: 'int',
+  key: 'text',
+  stage: 'text',
+  visit: 'int',
+  ordinal: 'int',
+  status: 'text',
+  skip_reason: 'text',
+  code: 'text',
+  message: 'text',
+  job: 'uuid',
+  queue: 'text',
+  cap: 'bigint',
+});
+const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int', open: 'int' });
+
+export interface CreatedRow {
+  run_id: string;
+  created: boolean;
+  input_digest: Buffer | null;
+}
+
+/**
+ * Writes runs and all they begin with: one round trip for any number of starts.
+ *
+ * With a start key the key's row is upserted first and says whose run it is; all other inserts are conditional on that. DO
+ * UPDATE and not DO NOTHING: a duplicate waits for the first start's commit, gets an answer, and never aborts the caller's
+ * transaction. An expired key changes hands in the same update (IDEM-2). Keys are taken in digest order, so that two
+ * `startMany` can't deadlock. The variant without keys leaves the ledger alone. $1 offset ms.
+ */
+export function createRuns(t: TableNames, keyed: boolean): Statement {
+  const now = clock('$1');
+  const first = 2;
+  const second = first + runRows.width;
+  const third = second + stageRunRows.width;
+  const key = `
+    k AS (
+      INSERT INTO ${t.idempotencyKeys} AS held (digest, scope, run_id, owner_id, input_digest, created_at, expires_at)
+      SELECT digest, 'start', id, owner, input_digest, ${now}, ${now} + ${milliseconds('ttl')} FROM d WHERE digest IS NOT NULL ORDER BY digest
+          ON CONFLICT (digest) DO UPDATE SET
+             run_id = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.run_id ELSE held.run_id END,
+             input_digest = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.input_digest ELSE held.input_digest END,
+             created_at = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.created_at ELSE held.created_at END,
+             expires_at = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.expires_at ELSE held.expires_at END
+      RETURNING held.digest, held.run_id, held.input_digest),
+    c AS MATERIALIZED (SELECT d.* FROM d LEFT JOIN k ON k.digest = d.digest WHERE d.digest IS NULL OR k.run_id = d.id),`;
+  return {
+    name: keyed ? 'create-runs-keyed' : 'create-runs',
+    text: `
+    WITH d AS MATERIALIZED (SELECT *, start_at IS NOT NULL OR delay > 0 AS later FROM ${runRows.source('x', first)}),
+    ${keyed ? key : 'c AS (SELECT * FROM d),'}
+    r AS (
+      INSERT INTO ${t.runs} (id, definition_id, definition_version, definition_key, status, owner_id, actor, trace, priority, queue, input, awaited, output,
+             failure_code, failure_message, failure_params, failed_node, created_at, start_at, started_at, finished_at, deadline_at)
+      SELECT id, definition_id, definition_version, definition_key, status, owner, actor, trace, priority, queue, input, awaited, output,
+             code, message, params, node, ${now}, CASE WHEN later THEN coalesce(start_at, ${now} + ${milliseconds('delay')}) END,
+             CASE WHEN status <> 'PENDING' THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, ${now} + ${milliseconds('deadline')} FROM c),
+    s AS (
+      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, created_at, finished_at)
+      SELECT n.id, n.rid, c.owner, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, ${now},
+             CASE WHEN n.status <> 'PENDING' THEN ${now} END
+        FROM ${stageRunRows.source('n', second)} JOIN c ON c.id = n.rid
+      RETURNING id),
+    j AS (
+      INSERT INTO ${t.jobs} (id, run_id, stage_run_id, owner_id, definition_key, queue, priority, run_at, state, cap_ms, created_at)
+      SELECT n.job, n.rid, n.id, c.owner, c.definition_key, n.queue, c.priority, CASE WHEN c.later THEN coalesce(c.start_at, ${now} + ${milliseconds('c.delay')}) ELSE ${now} END,
+             CASE WHEN c.later THEN ${DELAYED} ELSE ${DUE} END, n.cap, ${now}
+        FROM ${stageRunRows.source('n', second)} JOIN c ON c.id = n.rid WHERE n.job IS NOT NULL),
+    v AS (
+      INSERT INTO ${t.nodeVisits} (run_id, generation, node, visit, open)
+      SELECT n.rid, 1, n.node, n.visit, n.open FROM ${visitRows.source('n', third)} JOIN c ON c.id = n.rid),
+    o AS (
+      INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
+      SELECT c.id, c.owner, ${slotOf('c.id')}, c.events, ${now} FROM c WHERE c.events IS NOT NULL ORDER BY c.nr)
+    ${
+      keyed
+        ? 'SELECT coalesce(k.run_id, d.id) AS run_id, k.digest IS NULL OR k.run_id = d.id AS created, k.input_digest FROM d LEFT JOIN k ON k.digest = d.digest ORDER BY d.nr'
+        : 'SELECT d.id AS run_id, true AS created, NULL::bytea AS input_digest FROM d ORDER BY d.nr'
+    }`,
+  };
+}
+
+export function createRunsValues(offsetMs: number, runs: readonly NewRun[]): unknown[] {
+  return [
+    offsetMs,
+    ...runRows.values(runs.map(toRunRow)),
+    ...stageRunRows.values(
+      runs.flatMap(({ id, transition }) =>
+        transition.stageRuns.map(({ skipReason, failure, job, ...row }) => ({
+          ...row,
+          rid: id,
+          skip_reason: skipReason,
+          code: failure?.code ?? null,
+          message: failure?.message ?? null,
+          job: job?.id ?? null,
+          queue: job?.queue ?? null,
+          cap: job?.capMs ?? null,
+        })),
+      ),
+    ),
+    ...visitRows.values(
+      runs.flatMap(({ id, transition }) => transition.visits.map((visit) => ({ rid: id, ...visit }))),
+    ),
+  ];
+}
+
+function toRunRow(run: NewRun): RunRow {
+  const end = run.transition.run;
+  const failure = end?.to === 'FAILED' ? end.failure : null;
+  const later = run.delayMs > 0 || run.startAt !== null;
+  return {
+    id: run.id,
+    definition_id: run.definitionId,
+    definition_version: run.definitionVersion,
+    definition_key: run.definitionKey,
+    owner: run.ownerId,
+    actor: run.actor,
+    trace: run.trace,
+    priority: run.priority,
+    queue: run.queue,
+    input: run.input,
+    delay: run.delayMs,
+    start_at: run.startAt,
+    deadline: run.deadlineMs,
+    awaited: run.awaited,
+    status: end?.to ?? (later ? 'PENDING' : 'RUNNING'),
+    output: end?.to === 'COMPLETED' ? end.output : null,
+    code: failure?.code ?? null,
+    message: failure?.message ?? null,
+    params: failure?.params ? JSON.stringify(failure.params) : null,
+    node: failure?.node ?? null,
+    events: run.transition.events.length > 0 ? JSON.stringify(run.transition.events) : null,
+    digest: hex(run.idempotency?.digest),
+    input_digest: hex(run.idempotency?.inputDigest),
+    ttl: run.idempotency?.ttlMs ?? null,
+  };
+}
+
+/** How PostgreSQL reads bytes inside an array. */
+function hex(bytes: Buffer | undefined): string | null {
+  return bytes ? `\\x${bytes.toString('hex')}` : null;
+}

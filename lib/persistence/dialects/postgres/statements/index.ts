@@ -1,0 +1,86 @@
+import type { TableNames } from '../../../table-names.js';
+import { applyTransitions } from './apply-transitions.js';
+import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-statements.js';
+import { claim, claimStageRun } from './claim.js';
+import { createRuns } from './create-runs.js';
+import { findDrift, saveDefinitions } from './definition-statements.js';
+import { extendLeases, findExpired, readFences } from './lease-statements.js';
+import {
+  ackOutbox,
+  discardOutbox,
+  failOutbox,
+  leaseSlots,
+  listDeadLetters,
+  readOutbox,
+  releaseSlots,
+  replayDeadLetters,
+} from './outbox-statements.js';
+import {
+  countRuns,
+  getRun,
+  listRuns,
+  lockRun,
+  markAwaited,
+  readAttempts,
+  readFinished,
+  readMovement,
+  readStageRuns,
+  SCOPE_KINDS,
+  type ScopeKind,
+} from './read-statements.js';
+import { readStates } from './read-states.js';
+import { record } from './record.js';
+import { storeLosses } from './store-losses.js';
+import { storeOutcomes } from './store-outcomes.js';
+import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
+import type { Statement } from '../../../data-source/statement.js';
+
+/** Every statement of the store, made once for its table names: their names on the wire are remembered by identity. */
+export function createStatements(t: TableNames) {
+  const scoped = (make: (t: TableNames, kind: ScopeKind) => Statement) =>
+    Object.fromEntries(SCOPE_KINDS.map((kind) => [kind, make(t, kind)])) as Record<ScopeKind, Statement>;
+  return {
+    createRuns: createRuns(t, false),
+    createRunsKeyed: createRuns(t, true),
+    claim: claim(t),
+    claimStageRun: claimStageRun(t),
+    record: record(t),
+    storeOutcomes: storeOutcomes(t, false),
+    storeOutcomesWait: storeOutcomes(t, true),
+    storeLosses: storeLosses(t),
+    readStates: readStates(t),
+    applyTransitions: applyTransitions(t),
+    extendLeases: extendLeases(t),
+    findExpired: findExpired(t),
+    readFences: readFences(t),
+    finishCancelJob: finishCancelJob(t),
+    delayCancelJob: delayCancelJob(t),
+    addCancelJob: addCancelJob(t),
+    probe: probe(t),
+    promoteDelayed: promoteDelayed(t),
+    findStuck: findStuck(t),
+    findOverdue: findOverdue(t),
+    pruneKeys: pruneKeys(t),
+    lockRun: scoped(lockRun),
+    getRun: scoped(getRun),
+    listRuns: scoped(listRuns),
+    countRuns: scoped(countRuns),
+    markAwaited: scoped(markAwaited),
+    readFinished: scoped(readFinished),
+    readMovement: readMovement(t),
+    readStageRuns: readStageRuns(t),
+    readAttempts: readAttempts(t),
+    leaseSlots: leaseSlots(t),
+    releaseSlots: releaseSlots(t),
+    readOutbox: readOutbox(t),
+    ackOutbox: ackOutbox(t),
+    failOutbox: failOutbox(t),
+    discardOutbox: discardOutbox(t),
+    listDeadLetters: listDeadLetters(t),
+    replayDeadLetters: replayDeadLetters(t),
+    saveDefinitions: saveDefinitions(t),
+    findDrift: findDrift(t),
+  };
+}
+
+export type Statements = ReturnType<typeof createStatements>;

@@ -1,0 +1,101 @@
+import type { OutboxRow } from '../../../../engine/ports/index.js';
+import type { Statement } from '../../../data-source/statement.js';
+import type { TableNames } from '../../../table-names.js';
+import { clock, isoText, milliseconds } from '../sql.js';
+
+/** Values of `outbox.state`. */
+const WAITING = 0;
+const DEAD = 1;
+
+/** Keeps a relay's slots and takes free ones, `$4` at most. $1 offset ms, $2 relay id, $3 ttl ms, $4 most. */
+export function leaseSlots(t: TableNames): Statement {
+  const now = clock('$1');
+  return {
+    name: 'lease-slots',
+    text: `
+    WITH fr AS MATERIALIZED (
+      SELECT slot FROM ${t.outboxSlots} WHERE locked_by = $2 OR locked_until IS NULL OR locked_until < ${now}
+       ORDER BY locked_by IS DISTINCT FROM $2, slot LIMIT $4 FOR UPDATE SKIP LOCKED)
+    UPDATE ${t.outboxSlots} o SET locked_by = $2, locked_until = ${now} + ${milliseconds('$3::float8')} FROM fr WHERE o.slot = fr.slot RETURNING o.slot`,
+  };
+}
+
+/** $1 relay id. */
+export function releaseSlots(t: TableNames): Statement {
+  return {
+    name: 'release-slots',
+    text: `UPDATE ${t.outboxSlots} SET locked_by = NULL, locked_until = NULL WHERE locked_by = $1 RETURNING slot`,
+  };
+}
+
+/** Slots among $3 that relay $2 still holds: a relay that was stopped past its lease reads and deletes nothing. */
+const held = (t: TableNames, now: string): string =>
+  `(SELECT slot FROM ${t.outboxSlots} WHERE locked_by = $2 AND locked_until > ${now} AND slot = ANY ($3::smallint[]))`;
+
+const outboxColumns = `
+  o.id::text AS id, o.run_id AS "runId", r.definition_id AS "definitionId", r.definition_version AS "definitionVersion", o.owner_id AS "ownerId",
+  r.actor::text AS actor, r.trace, o.events::text AS events, o.delivered, o.attempts, ${isoText('o.created_at')} AS "createdAt"`;
+
+/**
+ * Events in order. A run one of whose rows waits for a later try is held back from that row on: the third event of a run
+ * waits for the second (fault J6), other runs go on. $1 offset ms, $2 relay id, $3 slots, $4 limit.
+ */
+export function readOutbox(t: TableNames): Statement {
+  const now = clock('$1');
+  return {
+    name: 'read-outbox',
+    text: `
+    WITH wt AS MATERIALIZED (SELECT run_id, min(id) AS id FROM ${t.outbox} WHERE state = ${WAITING} AND next_at > ${now} GROUP BY run_id)
+    SELECT ${outboxColumns}
+      FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id LEFT JOIN wt ON wt.run_id = o.run_id AND wt.id <= o.id
+     WHERE o.state = ${WAITING} AND o.slot IN ${held(t, now)} AND wt.id IS NULL
+     ORDER BY o.id LIMIT $4`,
+  };
+}
+
+/** $1 ids. */
+export function ackOutbox(t: TableNames): Statement {
+  return { name: 'ack-outbox', text: `DELETE FROM ${t.outbox} WHERE id = ANY ($1::bigint[]) RETURNING id` };
+}
+
+/** $1 offset ms, $2 id, $3 delivered, $4 message, $5 retry in ms or null (dead letter). */
+export function failOutbox(t: TableNames): Statement {
+  return {
+    name: 'fail-outbox',
+    text: `
+    UPDATE ${t.outbox} SET delivered = $3, attempts = attempts + 1, error = $4, state = CASE WHEN $5::float8 IS NULL THEN ${DEAD} ELSE ${WAITING} END,
+           next_at = ${clock('$1')} + ${milliseconds('$5::float8')}
+     WHERE id = $2::bigint RETURNING id`,
+  };
+}
+
+/** Removes events nobody here listens to. $1 offset ms, $2 relay id, $3 slots, $4 limit. */
+export function discardOutbox(t: TableNames): Statement {
+  const now = clock('$1');
+  return {
+    name: 'discard-outbox',
+    text: `
+    WITH gone AS (
+      DELETE FROM ${t.outbox} WHERE id IN (
+        SELECT id FROM ${t.outbox} WHERE state = ${WAITING} AND slot IN ${held(t, now)} ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED) RETURNING 1)
+    SELECT count(*)::int AS discarded FROM gone`,
+  };
+}
+
+/** $1 limit. */
+export function listDeadLetters(t: TableNames): Statement {
+  return {
+    name: 'list-dead-letters',
+    text: `SELECT ${outboxColumns}, o.error FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id WHERE o.state = ${DEAD} ORDER BY o.id LIMIT $1`,
+  };
+}
+
+/** $1 ids. */
+export function replayDeadLetters(t: TableNames): Statement {
+  return {
+    name: 'replay-dead-letters',
+    text: `UPDATE ${t.outbox} SET state = ${WAITING}, attempts = 0, next_at = NULL, error = NULL WHERE state = ${DEAD} AND id = ANY ($1::bigint[]) RETURNING id`,
+  };
+}
+
+export type { OutboxRow };

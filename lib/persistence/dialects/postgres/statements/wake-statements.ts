@@ -1,0 +1,108 @@
+import type { Statement } from '../../../data-source/statement.js';
+import type { TableNames } from '../../../table-names.js';
+import { CLAIMED, clock, DELAYED, DUE, milliseconds, OPEN_RUN, slotOf } from '../sql.js';
+import { overLease } from './store-losses.js';
+
+export interface ProbeRow {
+  expired_leases: boolean;
+  delayed_due: boolean;
+  next_delayed: number | null;
+  deadline_due: boolean;
+  outbox_due: boolean;
+  stuck_suspects: boolean;
+  expired_keys: boolean;
+}
+
+/**
+ * One statement that says which parts of a wake pass have work: an idle pass costs this and nothing more (WAKE-6). Each
+ * question is one index look-up. $1 offset, $2 stale, $3 cap, $4 stuck after, $5 ahead: all ms.
+ */
+export function probe(t: TableNames): Statement {
+  const now = clock('$1');
+  const due = `${now} + ${milliseconds('$5::float8')}`;
+  return {
+    name: 'probe',
+    text: `
+    SELECT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.state = ${CLAIMED} AND ${overLease(now, 'j')}) AS expired_leases,
+           coalesce(next.run_at <= ${due}, false) AS delayed_due,
+           (extract(epoch FROM next.run_at - (${due})) * 1000)::float8 AS next_delayed,
+           EXISTS (SELECT 1 FROM ${t.runs} WHERE deadline_at IS NOT NULL AND status IN ${OPEN_RUN} AND deadline_at <= ${due}) AS deadline_due,
+           EXISTS (SELECT 1 FROM ${t.outbox} WHERE state = 0) AS outbox_due,
+           coalesce((SELECT created_at FROM ${t.runs} WHERE status IN ${OPEN_RUN} ORDER BY id LIMIT 1) < ${now} - ${milliseconds('$4::float8')}, false) AS stuck_suspects,
+           EXISTS (SELECT 1 FROM ${t.idempotencyKeys} WHERE expires_at <= ${now}) AS expired_keys
+      FROM (SELECT (SELECT run_at FROM ${t.jobs} WHERE state = ${DELAYED} ORDER BY run_at LIMIT 1) AS run_at) next`,
+  };
+}
+
+export interface PromotedRow {
+  promoted: number;
+  retries: number;
+  next_in: number | null;
+}
+
+/**
+ * Delayed jobs whose time has come become due; PENDING runs among theirs RUNNING, run rows first. Jobs of a PENDING run that
+ * could not be locked wait for the next pass. $1 offset ms, $2 ahead ms, $3 limit.
+ */
+export function promoteDelayed(t: TableNames): Statement {
+  const now = clock('$1');
+  const due = `${now} + ${milliseconds('$2::float8')}`;
+  return {
+    name: 'promote-delayed',
+    text: `
+    WITH du AS MATERIALIZED (SELECT id, run_id FROM ${t.jobs} WHERE state = ${DELAYED} AND run_at <= ${due} ORDER BY run_at LIMIT $3),
+    pe AS MATERIALIZED (
+      SELECT id FROM ${t.runs} WHERE id IN (SELECT run_id FROM du) AND status = 'PENDING' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
+    ru AS (
+      UPDATE ${t.runs} r SET status = 'RUNNING', started_at = ${now}, version = r.version + 1 FROM pe WHERE r.id = pe.id RETURNING r.id, r.owner_id),
+    ok AS MATERIALIZED (
+      SELECT j.id FROM ${t.jobs} j JOIN du ON du.id = j.id JOIN ${t.runs} r ON r.id = du.run_id LEFT JOIN ru ON ru.id = du.run_id
+       WHERE j.state = ${DELAYED} AND (r.status <> 'PENDING' OR ru.id IS NOT NULL) FOR UPDATE OF j SKIP LOCKED),
+    pj AS (UPDATE ${t.jobs} j SET state = ${DUE} FROM ok WHERE j.id = ok.id RETURNING j.attempt),
+    told AS (
+      INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
+      SELECT ru.id, ru.owner_id, ${slotOf('ru.id')}, '[{"type":"run:started"}]'::json, ${now} FROM ru)
+    SELECT (SELECT count(*)::int FROM pj) AS promoted, (SELECT count(*)::int FROM pj WHERE attempt > 0) AS retries,
+           (SELECT (extract(epoch FROM run_at - (${due})) * 1000)::float8 FROM ${t.jobs} WHERE state = ${DELAYED} AND run_at > ${due} ORDER BY run_at LIMIT 1) AS next_in`,
+  };
+}
+
+export interface StuckRow {
+  id: string;
+  suspect: boolean;
+}
+
+/** A slice of unfinished runs in id order, each with whether it looks stuck. $1 offset ms, $2 stuck after ms, $3 after id, $4 limit. */
+export function findStuck(t: TableNames): Statement {
+  const now = clock('$1');
+  return {
+    name: 'find-stuck',
+    text: `
+    SELECT r.id, r.status = 'RUNNING' AND r.moved < ${now} - ${milliseconds('$2::float8')}
+           AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = r.id)
+           AND coalesce((SELECT max(greatest(s.created_at, s.started_at, s.finished_at)) FROM ${t.stageRuns} s WHERE s.run_id = r.id) < ${now} - ${milliseconds('$2::float8')}, true) AS suspect
+      FROM (SELECT id, status, coalesce(started_at, created_at) AS moved FROM ${t.runs}
+             WHERE status IN ${OPEN_RUN} AND ($3::uuid IS NULL OR id > $3::uuid) ORDER BY id LIMIT $4) r
+     ORDER BY r.id`,
+  };
+}
+
+/** Unfinished runs past their deadline. $1 offset ms, $2 ahead ms, $3 limit. */
+export function findOverdue(t: TableNames): Statement {
+  return {
+    name: 'find-overdue',
+    text: `SELECT id FROM ${t.runs} WHERE deadline_at IS NOT NULL AND status IN ${OPEN_RUN} AND deadline_at <= ${clock('$1')} + ${milliseconds('$2::float8')} ORDER BY deadline_at LIMIT $3`,
+  };
+}
+
+/** Start keys whose time is over. $1 offset ms, $2 limit. */
+export function pruneKeys(t: TableNames): Statement {
+  return {
+    name: 'prune-keys',
+    text: `
+    WITH gone AS (
+      DELETE FROM ${t.idempotencyKeys} WHERE digest IN (
+        SELECT digest FROM ${t.idempotencyKeys} WHERE expires_at <= ${clock('$1')} ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1)
+    SELECT count(*)::int AS pruned FROM gone`,
+  };
+}

@@ -1,0 +1,60 @@
+import type { OutboxRow, OutboxStore } from '../../engine/ports/index.js';
+import type { StoreContext } from './store-context.js';
+
+/** Events on their way out: a queue in id order, relayed a hash slot at a time. */
+export class PostgresOutbox implements OutboxStore {
+  constructor(private readonly context: StoreContext) {}
+
+  async leaseSlots(relayId: string, ttlMs: number, most: number): Promise<number[]> {
+    const rows = await this.query<{ slot: number }>('leaseSlots', [this.offsetMs, relayId, ttlMs, most]);
+    return rows.map(({ slot }) => slot).sort((a, b) => a - b);
+  }
+
+  async releaseSlots(relayId: string): Promise<void> {
+    await this.query('releaseSlots', [relayId]);
+  }
+
+  async readOutbox(relayId: string, slots: readonly number[], limit: number): Promise<OutboxRow[]> {
+    return this.query<OutboxRow>('readOutbox', [this.offsetMs, relayId, slots, limit]);
+  }
+
+  async ackOutbox(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.query('ackOutbox', [ids]);
+  }
+
+  async failOutbox(id: string, delivered: number, message: string, retryInMs: number | null): Promise<void> {
+    await this.query('failOutbox', [this.offsetMs, id, delivered, message, retryInMs]);
+  }
+
+  async discardOutbox(relayId: string, slots: readonly number[], limit: number): Promise<number> {
+    const [row] = await this.query<{ discarded: number }>('discardOutbox', [this.offsetMs, relayId, slots, limit]);
+    return row!.discarded;
+  }
+
+  async listDeadLetters(limit: number): Promise<(OutboxRow & { error: string | null })[]> {
+    return this.query('listDeadLetters', [limit]);
+  }
+
+  async replayDeadLetters(ids: readonly string[]): Promise<number> {
+    return (await this.query('replayDeadLetters', [ids])).length;
+  }
+
+  private get offsetMs(): number {
+    return this.context.clock.offsetMs;
+  }
+
+  private query<Row>(
+    statement:
+      | 'leaseSlots'
+      | 'releaseSlots'
+      | 'readOutbox'
+      | 'ackOutbox'
+      | 'failOutbox'
+      | 'discardOutbox'
+      | 'listDeadLetters'
+      | 'replayDeadLetters',
+    values: unknown[],
+  ): Promise<Row[]> {
+    return this.context.pool.query<Row>(this.context.statements[statement], values);
+  }
+}

@@ -1,0 +1,134 @@
+import type {
+  ChangeDecision,
+  ClaimRequest,
+  DecideSettled,
+  DefinitionRow,
+  JoinedRecord,
+  JoinedTransaction,
+  Lease,
+  LeaseLimits,
+  LinearRecord,
+  LockedRun,
+  LostRecord,
+  NewRun,
+  OwnerScope,
+  RecordOptions,
+  RunFilter,
+  WakeStore,
+  WorkflowStore,
+} from '../../engine/ports/index.js';
+import { isDataError, isTransientError } from '../database-errors.js';
+import { createStatements } from '../dialects/postgres/statements/index.js';
+import type { EnginePool } from '../engine-pool.js';
+import type { TableNames } from '../table-names.js';
+import { PostgresDefinitions } from './definitions.js';
+import { PostgresOutbox } from './outbox.js';
+import { PostgresRuns } from './runs.js';
+import { PostgresStarts } from './starts.js';
+import type { StoreContext } from './store-context.js';
+import { PostgresWake } from './wake.js';
+import { PostgresWork } from './work.js';
+
+/**
+ * The engine's store on PostgreSQL 13 and later: one part a port, this class only puts them side by side.
+ *
+ * Everything goes through the engine's own pool; `createRuns` and `changeRun` take part in a host's transaction when given one.
+ */
+export class PostgresStore implements WorkflowStore {
+  private readonly context: StoreContext;
+  private readonly starts: PostgresStarts;
+  private readonly work: PostgresWork;
+  private readonly runs: PostgresRuns;
+  private readonly wake: PostgresWake;
+  private readonly outbox: PostgresOutbox;
+  private readonly definitions: PostgresDefinitions;
+
+  constructor(
+    private readonly pool: EnginePool,
+    tables: TableNames,
+  ) {
+    this.context = { pool, statements: createStatements(tables), clock: { offsetMs: 0 } };
+    this.starts = new PostgresStarts(this.context);
+    this.work = new PostgresWork(this.context);
+    this.runs = new PostgresRuns(this.context);
+    this.wake = new PostgresWake(this.context);
+    this.outbox = new PostgresOutbox(this.context);
+    this.definitions = new PostgresDefinitions(this.context);
+  }
+
+  get clockOffsetMs(): number {
+    return this.context.clock.offsetMs;
+  }
+
+  set clockOffsetMs(offsetMs: number) {
+    this.context.clock.offsetMs = offsetMs;
+  }
+
+  isTransient(error: unknown): boolean {
+    return isTransientError(error);
+  }
+
+  isDataError(error: unknown): boolean {
+    return isDataError(error);
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+
+  // Starts
+  createRuns = (runs: readonly NewRun[], transaction?: JoinedTransaction) => this.starts.createRuns(runs, transaction);
+
+  // Work
+  claim = (request: ClaimRequest) => this.work.claim(request);
+  claimStageRun = (stageRunId: string, workerId: string) => this.work.claimStageRun(stageRunId, workerId);
+  record = (records: readonly LinearRecord[], options?: RecordOptions) => this.work.record(records, options);
+  settle = (records: readonly JoinedRecord[], decide: DecideSettled, options?: RecordOptions) =>
+    this.work.settle(records, decide, options);
+  readFences = (stageRunIds: readonly string[]) => this.work.readFences(stageRunIds);
+  extendLeases = (leases: readonly Lease[]) => this.work.extendLeases(leases);
+  finishCancelJob = (lease: Lease, retryInMs: number | null) => this.work.finishCancelJob(lease, retryInMs);
+  addCancelJob = (lease: Lease, jobId: string, queue: string) => this.work.addCancelJob(lease, jobId, queue);
+  findExpired = (limits: LeaseLimits, limit: number) => this.work.findExpired(limits, limit);
+  reap = (records: readonly LostRecord[], limits: LeaseLimits, decide: DecideSettled) =>
+    this.work.reap(records, limits, decide);
+
+  // Runs
+  changeRun = <R>(
+    runId: string,
+    scope: OwnerScope,
+    decide: (run: LockedRun) => ChangeDecision<R>,
+    transaction?: JoinedTransaction,
+  ) => this.runs.changeRun(runId, scope, decide, transaction);
+  getRun = (runId: string, scope: OwnerScope) => this.runs.getRun(runId, scope);
+  listRuns = (filter: RunFilter, scope: OwnerScope) => this.runs.listRuns(filter, scope);
+  countRuns = (scope: OwnerScope, definitionId?: string) => this.runs.countRuns(scope, definitionId);
+  history = (runId: string, scope: OwnerScope) => this.runs.history(runId, scope);
+  awaitRuns = (runIds: readonly string[], scope: OwnerScope) => this.runs.awaitRuns(runIds, scope);
+  readFinished = (runIds: readonly string[], scope: OwnerScope) => this.runs.readFinished(runIds, scope);
+
+  // Wake
+  probe = (thresholds: Parameters<WakeStore['probe']>[0]) => this.wake.probe(thresholds);
+  promoteDelayed = (limit: number, aheadMs: number) => this.wake.promoteDelayed(limit, aheadMs);
+  findStuck = (stuckAfterMs: number, after: string | null, limit: number) =>
+    this.wake.findStuck(stuckAfterMs, after, limit);
+  findOverdue = (limit: number, aheadMs: number) => this.wake.findOverdue(limit, aheadMs);
+  pruneKeys = (limit: number) => this.wake.pruneKeys(limit);
+  now = () => this.wake.now();
+
+  // Outbox
+  leaseSlots = (relayId: string, ttlMs: number, most: number) => this.outbox.leaseSlots(relayId, ttlMs, most);
+  releaseSlots = (relayId: string) => this.outbox.releaseSlots(relayId);
+  readOutbox = (relayId: string, slots: readonly number[], limit: number) =>
+    this.outbox.readOutbox(relayId, slots, limit);
+  ackOutbox = (ids: readonly string[]) => this.outbox.ackOutbox(ids);
+  failOutbox = (id: string, delivered: number, message: string, retryInMs: number | null) =>
+    this.outbox.failOutbox(id, delivered, message, retryInMs);
+  discardOutbox = (relayId: string, slots: readonly number[], limit: number) =>
+    this.outbox.discardOutbox(relayId, slots, limit);
+  listDeadLetters = (limit: number) => this.outbox.listDeadLetters(limit);
+  replayDeadLetters = (ids: readonly string[]) => this.outbox.replayDeadLetters(ids);
+
+  // Definitions
+  registerDefinitions = (definitions: readonly DefinitionRow[]) => this.definitions.registerDefinitions(definitions);
+}

@@ -1,0 +1,125 @@
+import type {
+  ChangeDecision,
+  ChangeResult,
+  JoinedTransaction,
+  LockedRun,
+  OwnerScope,
+  RunDetails,
+  RunFilter,
+  RunHistory,
+  RunRow,
+  RunStore,
+  StageRunRow,
+  AttemptRow,
+} from '../../engine/ports/index.js';
+import type { RunStatus } from '../../engine/state/statuses.js';
+import type { Statement } from '../data-source/statement.js';
+import type { TransactionQuery } from '../engine-pool.js';
+import {
+  runRow,
+  scopeKind,
+  scopeValue,
+  type CountRow,
+  type LockedRunRow,
+  type MovementRow,
+} from '../dialects/postgres/statements/read-statements.js';
+import { runState, type StateRow } from '../dialects/postgres/statements/read-states.js';
+import { apply } from './settlement.js';
+import type { StoreContext } from './store-context.js';
+
+/** Operators' changes and everybody's reads. */
+export class PostgresRuns implements RunStore {
+  constructor(private readonly context: StoreContext) {}
+
+  async changeRun<R>(
+    runId: string,
+    scope: OwnerScope,
+    decide: (run: LockedRun) => ChangeDecision<R>,
+    transaction?: JoinedTransaction,
+  ): Promise<ChangeResult<R> | undefined> {
+    const change = (query: TransactionQuery) => this.change(query, runId, scope, decide);
+    return transaction ? change(joined(transaction)) : this.context.pool.transaction(change);
+  }
+
+  async getRun(runId: string, scope: OwnerScope): Promise<RunDetails | undefined> {
+    const { pool, statements } = this.context;
+    const [run] = await pool.query<RunDetails>(statements.getRun[scopeKind(scope)], [scopeValue(scope), runId]);
+    return run;
+  }
+
+  async listRuns({ definitionId, status, before, limit }: RunFilter, scope: OwnerScope): Promise<RunRow[]> {
+    const { pool, statements } = this.context;
+    return pool.query<RunRow>(statements.listRuns[scopeKind(scope)], [
+      scopeValue(scope),
+      definitionId,
+      status,
+      before,
+      limit,
+    ]);
+  }
+
+  async countRuns(scope: OwnerScope, definitionId?: string): Promise<Partial<Record<RunStatus, number>>> {
+    const { pool, statements } = this.context;
+    const rows = await pool.query<CountRow>(statements.countRuns[scopeKind(scope)], [scopeValue(scope), definitionId]);
+    return Object.fromEntries(rows.map(({ status, runs }) => [status, runs]));
+  }
+
+  async history(runId: string, scope: OwnerScope): Promise<RunHistory | undefined> {
+    const { pool, statements } = this.context;
+    const run = await this.getRun(runId, scope);
+    if (!run) return undefined;
+    const stageRuns = await pool.query<StageRunRow>(statements.readStageRuns, [runId]);
+    const attempts = await pool.query<AttemptRow>(statements.readAttempts, [runId]);
+    return { run, stageRuns, attempts };
+  }
+
+  async awaitRuns(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]> {
+    const { pool, statements } = this.context;
+    await pool.query(statements.markAwaited[scopeKind(scope)], [scopeValue(scope), runIds]);
+    // A snapshot of its own: a run that ended while the mark waited is seen here.
+    return this.readFinished(runIds, scope);
+  }
+
+  async readFinished(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]> {
+    const { pool, statements } = this.context;
+    return pool.query<RunDetails>(statements.readFinished[scopeKind(scope)], [scopeValue(scope), runIds]);
+  }
+
+  private async change<R>(
+    query: TransactionQuery,
+    runId: string,
+    scope: OwnerScope,
+    decide: (run: LockedRun) => ChangeDecision<R>,
+  ): Promise<ChangeResult<R> | undefined> {
+    const { statements, clock } = this.context;
+    const [locked] = await query<LockedRunRow>(statements.lockRun[scopeKind(scope)], [
+      scopeValue(scope),
+      runId,
+      clock.offsetMs,
+    ]);
+    if (!locked) return undefined;
+    const [state] = await query<StateRow>(statements.readStates, [[runId]]);
+    const [movement] = await query<MovementRow>(statements.readMovement, [runId, clock.offsetMs]);
+    const decision = decide({
+      row: runRow(locked),
+      state: runState(state!),
+      jobCount: movement!.jobs,
+      idleMs: movement!.idle,
+      deadlineInMs: locked.deadlineIn,
+    });
+    if (!decision.transition) return { answer: decision.answer, changed: false, finished: null };
+    const finished = await apply(
+      query,
+      clock.offsetMs,
+      [{ runId, transition: decision.transition }],
+      statements.applyTransitions,
+    );
+    return { answer: decision.answer, changed: true, finished: finished.get(runId) ?? null };
+  }
+}
+
+/** The host's transaction as the store's own are used. Unnamed: prepared statements are for connections of ours. */
+function joined(transaction: JoinedTransaction): TransactionQuery {
+  return async <Row>(statement: Statement, values: unknown[] = []) =>
+    (await transaction.query(statement.text, values)) as Row[];
+}

@@ -1,0 +1,105 @@
+import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/index.js';
+import type { EngineEvent, RunState, Transition } from '../../engine/state/rows.js';
+import type { TransactionQuery } from '../engine-pool.js';
+import {
+  transitionValues,
+  type AppliedRow,
+  type RunTransition,
+} from '../dialects/postgres/statements/apply-transitions.js';
+import { runState, type StateRow } from '../dialects/postgres/statements/read-states.js';
+import type { StoreContext } from './store-context.js';
+
+/** What the outcomes of one run, stored a moment ago under its lock, give rise to. */
+export interface RunOutcomes {
+  readonly runId: string;
+  /** `stage:*` events of the outcomes, in order. */
+  readonly events: EngineEvent[];
+  readonly settled: SettleEvent[];
+}
+
+/**
+ * Second and third statement of a joined record: read the runs as they are now, decide, write.
+ *
+ * A failure decides alone: a run that fails advances no more.
+ */
+export async function settle(
+  query: TransactionQuery,
+  { statements, clock }: StoreContext,
+  runs: readonly RunOutcomes[],
+  decide: DecideSettled,
+): Promise<Map<string, FinishedRun>> {
+  const deciding = runs.filter((run) => run.settled.length > 0).map((run) => run.runId);
+  const states = deciding.length > 0 ? await query<StateRow>(statements.readStates, [deciding]) : [];
+  const byId = new Map(states.map((row) => [row.id, row]));
+  const transitions = runs.map(({ runId, events, settled }) => {
+    const row = byId.get(runId);
+    return {
+      runId,
+      transition: row ? follow(row.definition_key, runState(row), settled, events, decide) : onlyEvents(events),
+    };
+  });
+  return apply(query, clock.offsetMs, transitions, statements.applyTransitions);
+}
+
+/** Writes transitions of locked runs. Answers those that ended. */
+export async function apply(
+  query: TransactionQuery,
+  offsetMs: number,
+  transitions: readonly RunTransition[],
+  statement: StoreContext['statements']['applyTransitions'],
+): Promise<Map<string, FinishedRun>> {
+  const written = transitions.filter(({ transition }) => !isEmpty(transition));
+  if (written.length === 0) return new Map();
+  const rows = await query<AppliedRow>(statement, transitionValues(offsetMs, written));
+  return new Map(
+    rows
+      .filter((row) => row.status !== 'RUNNING')
+      .map((row) => [row.id, { runId: row.id, status: row.status as FinishedRun['status'], awaited: row.awaited }]),
+  );
+}
+
+function follow(
+  definitionKey: string,
+  state: RunState,
+  settled: readonly SettleEvent[],
+  events: readonly EngineEvent[],
+  decide: DecideSettled,
+): Transition {
+  const failed = settled.find((event) => event.type === 'stage-failed');
+  const parts = (failed ? [failed] : settled).map((event) => decide(definitionKey, state, event));
+  return parts.reduce(join, onlyEvents(events));
+}
+
+function onlyEvents(events: readonly EngineEvent[]): Transition {
+  return {
+    run: null,
+    stageRuns: [],
+    reopened: [],
+    requeued: [],
+    visits: [],
+    events,
+    cancelOpen: false,
+    cancelJobs: [],
+  };
+}
+
+function join(a: Transition, b: Transition): Transition {
+  return {
+    run: b.run ?? a.run,
+    stageRuns: [...a.stageRuns, ...b.stageRuns],
+    reopened: [...a.reopened, ...b.reopened],
+    requeued: [...a.requeued, ...b.requeued],
+    visits: [...a.visits, ...b.visits],
+    events: [...a.events, ...b.events],
+    cancelOpen: a.cancelOpen || b.cancelOpen,
+    cancelJobs: [...a.cancelJobs, ...b.cancelJobs],
+  };
+}
+
+function isEmpty(t: Transition): boolean {
+  return (
+    !t.run &&
+    !t.cancelOpen &&
+    [t.stageRuns, t.reopened, t.requeued, t.visits, t.events, t.cancelJobs].every((rows) => rows.length === 0)
+  );
+}

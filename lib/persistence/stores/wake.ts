@@ -1,0 +1,80 @@
+import type { StuckPage, WakeProbe, WakeStore } from '../../engine/ports/index.js';
+import { clock, isoText } from '../dialects/postgres/sql.js';
+import type { ProbeRow, PromotedRow, StuckRow } from '../dialects/postgres/statements/wake-statements.js';
+import type { StoreContext } from './store-context.js';
+
+const READ_CLOCK = { name: 'read-clock', text: `SELECT ${isoText(clock('$1'))} AS now` };
+
+/** What a wake pass asks and moves. */
+export class PostgresWake implements WakeStore {
+  constructor(private readonly context: StoreContext) {}
+
+  async probe({ staleMs, capMs, stuckAfterMs, aheadMs }: Parameters<WakeStore['probe']>[0]): Promise<WakeProbe> {
+    const {
+      pool,
+      statements,
+      clock: { offsetMs },
+    } = this.context;
+    const [row] = await pool.query<ProbeRow>(statements.probe, [offsetMs, staleMs, capMs, stuckAfterMs, aheadMs]);
+    return {
+      expiredLeases: row!.expired_leases,
+      delayedDue: row!.delayed_due,
+      nextDelayedInMs: row!.next_delayed,
+      deadlineDue: row!.deadline_due,
+      outboxDue: row!.outbox_due,
+      stuckSuspects: row!.stuck_suspects,
+      expiredKeys: row!.expired_keys,
+    };
+  }
+
+  async promoteDelayed(
+    limit: number,
+    aheadMs: number,
+  ): Promise<{ promoted: number; retries: number; nextInMs: number | null }> {
+    const {
+      pool,
+      statements,
+      clock: { offsetMs },
+    } = this.context;
+    const [row] = await pool.query<PromotedRow>(statements.promoteDelayed, [offsetMs, aheadMs, limit]);
+    return { promoted: row!.promoted, retries: row!.retries, nextInMs: row!.next_in };
+  }
+
+  async findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<StuckPage> {
+    const {
+      pool,
+      statements,
+      clock: { offsetMs },
+    } = this.context;
+    const rows = await pool.query<StuckRow>(statements.findStuck, [offsetMs, stuckAfterMs, after, limit]);
+    return {
+      runIds: rows.filter((row) => row.suspect).map((row) => row.id),
+      next: rows.length < limit ? null : rows.at(-1)!.id,
+    };
+  }
+
+  async findOverdue(limit: number, aheadMs: number): Promise<{ runId: string }[]> {
+    const {
+      pool,
+      statements,
+      clock: { offsetMs },
+    } = this.context;
+    const rows = await pool.query<{ id: string }>(statements.findOverdue, [offsetMs, aheadMs, limit]);
+    return rows.map(({ id }) => ({ runId: id }));
+  }
+
+  async pruneKeys(limit: number): Promise<number> {
+    const {
+      pool,
+      statements,
+      clock: { offsetMs },
+    } = this.context;
+    const [row] = await pool.query<{ pruned: number }>(statements.pruneKeys, [offsetMs, limit]);
+    return row!.pruned;
+  }
+
+  async now(): Promise<string> {
+    const [row] = await this.context.pool.query<{ now: string }>(READ_CLOCK, [this.context.clock.offsetMs]);
+    return row!.now;
+  }
+}
