@@ -19,7 +19,7 @@ export interface DataPlace {
   readonly disposable: string | undefined;
 }
 
-const PORT_TRIES = 3;
+const LAUNCH_TRIES = 3;
 
 /**
  * The server on one data folder: its life from start to stop.
@@ -65,7 +65,7 @@ export class EmbeddedServer implements EmbeddedPostgres {
       this.live = running;
       this.reused = true;
     } else {
-      await this.launchOnSomePort();
+      await this.launchPatiently(this.options.port);
     }
     if (this.place.disposable === undefined) this.inCharge = await takeCharge(this.dataDir);
     else this.guardian = this.guard(this.place.disposable);
@@ -82,23 +82,24 @@ export class EmbeddedServer implements EmbeddedPostgres {
 
   async restart(mode: ShutdownMode = 'fast'): Promise<void> {
     await this.halt(mode);
-    await this.launch(this.port);
+    await this.launchPatiently(this.port);
   }
 
-  private async launchOnSomePort(): Promise<void> {
-    for (let tries = PORT_TRIES; ; tries -= 1) {
-      const port = this.options.port ?? (await findFreePort());
+  /** @param fixed the port to insist on; a free one is looked for otherwise */
+  private async launchPatiently(fixed: number | undefined): Promise<void> {
+    for (let tries = LAUNCH_TRIES; ; tries -= 1) {
       try {
-        return await this.launch(port);
+        return await this.launch(fixed ?? (await findFreePort()));
       } catch (error) {
-        // Somebody may have taken the free port, or started the same data folder, a moment before us.
+        // Somebody took the free port a moment before us, or started the same data folder, or the last of a killed
+        // server's processes are still leaving.
         const other = await findLiveServer(this.dataDir);
         if (other) {
           this.live = other;
           this.reused = true;
           return;
         }
-        if (this.options.port !== undefined || tries <= 1) throw error;
+        if (tries <= 1) throw error;
       }
     }
   }

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -67,6 +70,15 @@ describe('a throwaway server', () => {
     expect(await ask(server.url(), 'SELECT answer FROM kept')).toBe(42);
   });
 
+  it('restarts after its server was killed', async () => {
+    const { port, pid } = server;
+    process.kill(pid, 'SIGKILL');
+    await server.restart();
+    expect(server.port).toBe(port);
+    expect(server.pid).not.toBe(pid);
+    expect(await ask(server.url(), 'SELECT 1')).toBe(1);
+  });
+
   it('leaves nothing when it stops, and stopping twice does no harm', async () => {
     const folder = dirname(server.dataDir);
     expect(existsSync(folder)).toBe(true);
@@ -110,7 +122,10 @@ describe('a persistent server', () => {
   });
 
   it('is not started on a port that is taken: the error carries what PostgreSQL said', async () => {
-    const port = Number(new URL(process.env.WF_TEST_SERVER_URL ?? '').port);
+    const holder = createServer().listen(0, '127.0.0.1');
+    registerOpen({ kind: 'listener', name: 'holder', close: () => holder.close(), automatic: true });
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
     const dataDir = join(await stateFolder(), 'data');
     await expect(start({ dataDir, port })).rejects.toMatchObject({
       code: 'EMBEDDED_POSTGRES_FAILED',
