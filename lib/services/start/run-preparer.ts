@@ -83,7 +83,8 @@ export class RunPreparer {
       queue,
       input: text,
       delayMs,
-      startAt,
+      // Past is now: a run that waits for nobody need not be looked for by the wake pass.
+      startAt: untilStartMs > 0 ? startAt : null,
       deadlineMs: compiled.settings.deadlineMs === null ? null : compiled.settings.deadlineMs + untilStartMs,
       awaited,
       idempotency:

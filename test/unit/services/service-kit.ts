@@ -1,0 +1,128 @@
+import { ClsServiceManager } from 'nestjs-cls';
+import { v7 } from 'uuid';
+import { z } from 'zod';
+import { ClsScope, ContextCapture } from '../../../lib/context/index.js';
+import type { CompiledDefinition, CompiledStage } from '../../../lib/engine/definition/compiled-definition.js';
+import type { Hint, JoinedTransaction } from '../../../lib/engine/ports/index.js';
+import { UnknownWorkflowError } from '../../../lib/errors/index.js';
+import type { EnginePort, StartableDefinition } from '../../../lib/services/engine-port.js';
+import { DeadLetters } from '../../../lib/services/events/dead-letters.js';
+import { EventStream } from '../../../lib/services/events/event-stream.js';
+import { RunCommands } from '../../../lib/services/runs/run-commands.js';
+import { RunReader } from '../../../lib/services/runs/run-reader.js';
+import { RunResults } from '../../../lib/services/runs/run-results.js';
+import { RunPreparer } from '../../../lib/services/start/run-preparer.js';
+import { RunStarter } from '../../../lib/services/start/run-starter.js';
+import {
+  AmbientTransactions,
+  type TransactionHostLike,
+} from '../../../lib/services/transaction/ambient-transactions.js';
+import { TransactionJoiner } from '../../../lib/services/transaction/transaction-joiner.js';
+import { WorkflowOperator } from '../../../lib/services/workflow-operator.js';
+import { WorkflowService } from '../../../lib/services/workflow.service.js';
+import { MemoryClock, MemoryStore } from '../../../lib/testing/memory/index.js';
+
+export const cls = ClsServiceManager.getClsService();
+const scope = new ClsScope(cls);
+
+const stage = (key: string): CompiledStage => ({
+  key,
+  stage: key,
+  config: undefined,
+  when: null,
+  retry: { maxAttempts: 3, backoff: { kind: 'list', delaysMs: [1_000] }, jitter: 0 } as never,
+  timeoutMs: null,
+  queue: null,
+  hasCancelHook: false,
+});
+
+/** A definition of one stage. */
+export function definition(id: string, settings: Partial<CompiledDefinition['settings']> = {}): StartableDefinition {
+  return {
+    compiled: {
+      id,
+      version: 1,
+      kind: 'pipeline',
+      fingerprint: 'f'.repeat(16),
+      nodes: [{ key: 'hello', index: 0, parallel: false, stages: [stage('hello')] }],
+      settings: { queue: null, maxStageRuns: 200, deadlineMs: null, actor: 'system', ...settings },
+    },
+    inputSchema: z.object({ name: z.string() }),
+  };
+}
+
+export interface KitOptions {
+  readonly definitions?: readonly StartableDefinition[];
+  readonly strict?: boolean;
+  readonly hosts?: readonly TransactionHostLike[];
+  readonly maxInputBytes?: number;
+}
+
+/** The services on the in-memory store, without Nest and without a worker. */
+export function serviceKit({
+  definitions = [definition('greet')],
+  strict = false,
+  hosts = [],
+  maxInputBytes = 10_000,
+}: KitOptions = {}) {
+  const clock = MemoryClock.standing(Date.parse('2030-01-01T00:00:00Z'));
+  const store = new MemoryStore({ clock });
+  const hints: Hint[] = [];
+  const joined: { transaction: JoinedTransaction; hint: Hint }[] = [];
+  const byKey = ({ compiled }: StartableDefinition): string =>
+    `${compiled.id}@${compiled.version}#${compiled.fingerprint}`;
+  const port: EnginePort = {
+    store,
+    nextId: v7,
+    definitions: {
+      find: async (workflow) => {
+        const found = definitions.find(({ compiled }) => compiled.id === workflow);
+        if (!found)
+          throw new UnknownWorkflowError({
+            workflow: String(workflow),
+            known: definitions.map(({ compiled }) => compiled.id),
+          });
+        return found;
+      },
+      byKey: (key) => definitions.find((one) => byKey(one) === key)?.compiled,
+    },
+    announce: (hint) => void hints.push(hint),
+    announceWithin: async (transaction, hint) => void joined.push({ transaction, hint }),
+    waitForEnd: async (runId, within) => {
+      const row = await store.getRun(runId, within);
+      if (!row) throw new Error('not there');
+      return row;
+    },
+  };
+  const ready = async (): Promise<EnginePort> => port;
+  const capture = new ContextCapture(scope, { resolveOwner: (store) => store.get('teamId') });
+  const joiner = new TransactionJoiner(
+    new AmbientTransactions(
+      () => hosts,
+      () => true,
+    ),
+  );
+  const preparer = new RunPreparer(capture, { queue: 'default', maxInputBytes, keyTtlMs: 60_000 }, () => clock.now());
+  const parts = {
+    reader: new RunReader(ready),
+    commands: new RunCommands(ready, joiner, { defaultQueue: 'default' }),
+    results: new RunResults(ready),
+  };
+  const service = new WorkflowService({
+    ...parts,
+    capture,
+    joiner,
+    starter: new RunStarter(ready, preparer, joiner, { strict }),
+    stream: new EventStream(),
+    operator: new WorkflowOperator(parts, new DeadLetters(ready)),
+  });
+  return { service, store, clock, hints, joined };
+}
+
+/** Runs `fn` as a request of `team` would. */
+export function asTeam<T>(team: string | null, fn: () => Promise<T>): Promise<T> {
+  return cls.run(async () => {
+    cls.set('teamId', team);
+    return fn();
+  });
+}
