@@ -1,0 +1,13 @@
+export { canonicalJson } from './canonical-json.js';
+export { cleanText } from './clean-text.js';
+export { digest } from './digest.js';
+export { FAILURE_LIMITS } from './failure-limits.js';
+export type { FailureLimits } from './failure-limits.js';
+export { describeFailure } from './failure-record.js';
+export type { DescribeFailureOptions, FailureRecord } from './failure-record.js';
+export { MAX_JSON_DEPTH } from './json-check.js';
+export { MAX_JSON_BYTES } from './json-refused.js';
+export type { EncodeJsonError, EncodeJsonOptions } from './json-refused.js';
+export { byteLength, decodeJson, encodeJson } from './json.js';
+export { MAX_RETRY_AFTER_MS } from './retry-after.js';
+export { reviveFailure } from './revive-failure.js';
