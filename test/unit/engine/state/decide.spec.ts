@@ -1,0 +1,301 @@
+import type {
+  CompiledDefinition,
+  CompiledNode,
+  CompiledStage,
+} from '../../../../lib/engine/definition/compiled-definition.js';
+import type { FailureRecord } from '../../../../lib/engine/codec/failure-record.js';
+import { DEFAULT_RETRY_POLICY } from '../../../../lib/engine/retry/index.js';
+import {
+  decideCancel,
+  decideNext,
+  decideRetry,
+  decideSettled,
+  decideStart,
+  decideStuck,
+  decideTimeout,
+} from '../../../../lib/engine/state/decide.js';
+import type { DecideContext } from '../../../../lib/engine/state/enter-node.js';
+import type { RunState, StageRunState } from '../../../../lib/engine/state/rows.js';
+
+const stage = (key: string, more: Partial<CompiledStage> = {}): CompiledStage => ({
+  key,
+  stage: key,
+  config: null,
+  when: null,
+  retry: DEFAULT_RETRY_POLICY,
+  timeoutMs: null,
+  queue: null,
+  hasCancelHook: false,
+  ...more,
+});
+const single = (index: number, one: CompiledStage): CompiledNode => ({
+  key: one.key,
+  index,
+  parallel: false,
+  stages: [one],
+});
+const parallel = (index: number, ...stages: CompiledStage[]): CompiledNode => ({
+  key: `parallel-${index}`,
+  index,
+  parallel: true,
+  stages,
+});
+const definition = (
+  nodes: CompiledNode[],
+  settings: Partial<CompiledDefinition['settings']> = {},
+): CompiledDefinition => ({
+  id: 'd',
+  version: 1,
+  kind: 'pipeline',
+  fingerprint: 'f',
+  nodes,
+  settings: { queue: null, maxStageRuns: 200, deadlineMs: null, actor: 'system', ...settings },
+});
+const context = (): DecideContext => {
+  let ids = 0;
+  return { nextId: () => `id-${(ids += 1)}`, defaultQueue: 'default' };
+};
+const run = (more = {}) => ({ id: 'run', queue: null, input: '{"n":1}', stageRunCount: 1, ...more });
+const stageRun = (key: string, more: Partial<StageRunState> = {}): StageRunState => ({
+  id: `sr-${key}`,
+  node: key,
+  key,
+  stage: key,
+  visit: 1,
+  status: 'COMPLETED',
+  attempt: 1,
+  ordinal: 1,
+  requeues: 0,
+  output: '1',
+  ...more,
+});
+const state = (stageRuns: StageRunState[], more: Partial<RunState> = {}): RunState => ({
+  id: 'run',
+  status: 'RUNNING',
+  generation: 1,
+  priority: 0,
+  queue: null,
+  input: '{"n":1}',
+  stageRuns,
+  stageRunCount: stageRuns.length,
+  ...more,
+});
+const failure: FailureRecord = { code: 'EXCEPTION', name: 'Error', message: 'no', retryable: true };
+
+describe('decide', () => {
+  const line = definition([single(0, stage('a')), single(1, stage('b'))]);
+
+  it('RUN-1: a start enters the first node and tells it', () => {
+    const { stageRuns, events, run: change } = decideStart(line, run(), false, context());
+    expect(stageRuns).toMatchObject([{ key: 'a', status: 'PENDING', ordinal: 1, job: { queue: 'default' } }]);
+    expect(events.map((event) => event.type)).toEqual(['run:started']);
+    expect(change).toBeNull();
+  });
+
+  it('RUN-1: a delayed start tells run:started only when it becomes due', () => {
+    expect(decideStart(line, run(), true, context()).events).toEqual([]);
+  });
+
+  it("RUN-3: the last output is the run's output", () => {
+    expect(decideNext(line, run(), 'b', '{"x":0}', context()).run).toEqual({ to: 'COMPLETED', output: '{"x":0}' });
+  });
+
+  it("RUN-6: a queue is the stage's, else the run's, else the definition's, else the module's", () => {
+    const queued = (own: string | null, ofRun: string | null, ofDefinition: string | null) =>
+      decideStart(
+        definition([single(0, stage('a', { queue: own }))], { queue: ofDefinition }),
+        run({ queue: ofRun }),
+        false,
+        context(),
+      ).stageRuns[0]!.job!.queue;
+    expect([queued('s', 'r', 'd'), queued(null, 'r', 'd'), queued(null, null, 'd'), queued(null, null, null)]).toEqual([
+      's',
+      'r',
+      'd',
+      'default',
+    ]);
+  });
+
+  it('GRP-1: entering a group opens every branch and counts them', () => {
+    const { stageRuns, visits } = decideStart(
+      definition([parallel(0, stage('a'), stage('b'))]),
+      run(),
+      false,
+      context(),
+    );
+    expect(stageRuns.map(({ key, ordinal }) => [key, ordinal])).toEqual([
+      ['a', 1],
+      ['b', 2],
+    ]);
+    expect(visits).toEqual([{ node: 'parallel-0', visit: 1, open: 2 }]);
+  });
+
+  it('GRP-2: a settled group goes on once, with an object of its outputs', () => {
+    const group = definition([parallel(0, stage('a'), stage('b'))]);
+    const branches = [
+      stageRun('a', { node: 'parallel-0', output: '0' }),
+      stageRun('b', { node: 'parallel-0', output: '"\\u0000"' }),
+    ];
+    const { run: change } = decideSettled(
+      group,
+      state(branches),
+      { type: 'node-settled', node: 'parallel-0', visit: 1 },
+      context(),
+    );
+    expect(change).toEqual({ to: 'COMPLETED', output: '{"a":0,"b":"\\u0000"}' });
+  });
+
+  it('GRP-4: a branch that was skipped is absent; a single one hands on undefined', () => {
+    const seen: unknown[] = [];
+    const skipping = definition([
+      single(0, stage('a', { when: () => false })),
+      single(1, stage('b', { when: ({ input }) => (seen.push(input), true) })),
+    ]);
+    const { stageRuns } = decideStart(skipping, run(), false, context());
+    expect(stageRuns.map(({ key, status }) => [key, status])).toEqual([
+      ['a', 'SKIPPED'],
+      ['b', 'PENDING'],
+    ]);
+    expect(seen).toEqual([undefined]);
+    const group = definition([parallel(0, stage('a'), stage('b'))]);
+    const branches = [
+      stageRun('a', { node: 'parallel-0' }),
+      stageRun('b', { node: 'parallel-0', status: 'SKIPPED', output: null }),
+    ];
+    expect(
+      decideSettled(group, state(branches), { type: 'node-settled', node: 'parallel-0', visit: 1 }, context()).run,
+    ).toEqual({ to: 'COMPLETED', output: '{"a":1}' });
+  });
+
+  it('GRP-4: a run whose every stage is skipped completes with null', () => {
+    const { run: change, events } = decideStart(
+      definition([single(0, stage('a', { when: () => false }))]),
+      run(),
+      false,
+      context(),
+    );
+    expect(change).toEqual({ to: 'COMPLETED', output: 'null' });
+    expect(events.map((event) => event.type)).toEqual(['run:started', 'stage:skipped', 'run:completed']);
+  });
+
+  it('FAULT A13: a condition sees falsy outputs as the values they are', () => {
+    const seen: unknown[] = [];
+    const asking = definition([
+      single(0, stage('a')),
+      single(1, stage('b', { when: ({ input }) => (seen.push(input), true) })),
+    ]);
+    for (const output of ['0', '""', 'false', 'null']) decideNext(asking, run(), 'a', output, context());
+    expect(seen).toEqual([0, '', false, null]);
+  });
+
+  it("FAIL-1: a condition that throws fails the run with the stage's name, its other branches never begin", () => {
+    const throwing = stage('b', {
+      when: () => {
+        throw new Error('bad');
+      },
+    });
+    const { run: change, stageRuns } = decideNext(
+      definition([single(0, stage('x')), parallel(1, stage('a'), throwing)]),
+      run(),
+      'x',
+      '1',
+      context(),
+    );
+    expect(change).toMatchObject({ to: 'FAILED', failure: { code: 'CONDITION_FAILED', node: 'b' } });
+    expect(stageRuns.map(({ key, status }) => [key, status])).toEqual([['b', 'FAILED']]);
+  });
+
+  it('LIMIT-1: a node that would exceed the stage runs of a run fails it, naming limit and value', () => {
+    const { run: change } = decideNext(
+      definition([single(0, stage('a')), single(1, stage('b'))], { maxStageRuns: 1 }),
+      run(),
+      'a',
+      '1',
+      context(),
+    );
+    expect(change).toMatchObject({
+      to: 'FAILED',
+      failure: { code: 'STEP_LIMIT_EXCEEDED', message: expect.stringMatching(/maxStageRuns.*1/) },
+    });
+  });
+
+  it('GRP-3: a terminal failure fails the run and cancels what is open, with hooks for what had begun', () => {
+    const group = definition([
+      parallel(0, stage('a'), stage('b', { hasCancelHook: true }), stage('c', { hasCancelHook: true })),
+    ]);
+    const rows = [
+      stageRun('a', { node: 'parallel-0', status: 'FAILED' }),
+      stageRun('b', { node: 'parallel-0', status: 'RUNNING' }),
+      stageRun('c', { node: 'parallel-0', status: 'PENDING', attempt: 0 }),
+    ];
+    const transition = decideSettled(
+      group,
+      state(rows),
+      { type: 'stage-failed', stageRunId: 'sr-a', key: 'a', failure },
+      context(),
+    );
+    expect(transition.run).toMatchObject({ to: 'FAILED', failure: { code: 'EXCEPTION', node: 'a' } });
+    expect(transition.cancelOpen).toBe(true);
+    expect(transition.cancelJobs.map(({ stageRunId }) => stageRunId)).toEqual(['sr-b']);
+  });
+
+  it('CANCEL-1: a run that has ended has nothing to cancel', () => {
+    expect(decideCancel(line, state([], { status: 'COMPLETED' }), null, true, context())).toBeUndefined();
+    expect(decideCancel(line, state([stageRun('a', { status: 'RUNNING' })]), 'why', true, context())).toMatchObject({
+      run: { to: 'CANCELLED', reason: 'why' },
+      cancelOpen: true,
+    });
+  });
+
+  it('CANCEL-4: terminate calls no hooks; a deadline fails the run RUN_TIMEOUT with the same cascade', () => {
+    const hooked = definition([single(0, stage('a', { hasCancelHook: true }))]);
+    const live = state([stageRun('a', { status: 'RUNNING' })]);
+    expect(decideCancel(hooked, live, null, false, context())!.cancelJobs).toEqual([]);
+    expect(decideCancel(hooked, live, null, true, context())!.cancelJobs).toHaveLength(1);
+    expect(decideTimeout(hooked, live, context())).toMatchObject({
+      run: { to: 'FAILED', failure: { code: 'RUN_TIMEOUT' } },
+      cancelOpen: true,
+    });
+    expect(decideTimeout(hooked, state([], { status: 'COMPLETED' }), context())).toBeUndefined();
+  });
+
+  it('RETRY-5: a manual retry opens the failed and the cancelled branches again, completed ones stay', () => {
+    const group = definition([parallel(0, stage('a'), stage('b'), stage('c'))]);
+    const rows = [
+      stageRun('a', { node: 'parallel-0' }),
+      stageRun('b', { node: 'parallel-0', status: 'FAILED' }),
+      stageRun('c', { node: 'parallel-0', status: 'CANCELLED' }),
+    ];
+    const decision = decideRetry(group, state(rows, { status: 'FAILED' }), 'b', context());
+    expect(decision).toMatchObject({
+      transition: {
+        run: { to: 'RUNNING' },
+        reopened: [{ id: 'sr-b' }, { id: 'sr-c' }],
+        visits: [{ open: 2 }],
+        events: [{ type: 'run:retried' }],
+      },
+    });
+  });
+
+  it('RETRY-5: what did not fail on a stage is refused, saying what to do', () => {
+    const refused = (rows: StageRunState[], more: Partial<RunState>) =>
+      decideRetry(line, state(rows, more), null, context());
+    expect(refused([], { status: 'CANCELLED' })).toEqual({ refused: expect.stringContaining('cancelled') });
+    expect(refused([], { status: 'COMPLETED' })).toEqual({ refused: expect.stringContaining('completed') });
+    expect(refused([], { status: 'RUNNING' })).toEqual({ refused: expect.stringContaining('not ended') });
+    expect(refused([stageRun('a')], { status: 'FAILED' })).toEqual({
+      refused: expect.stringContaining('Start it again'),
+    });
+  });
+
+  it("STUCK-1: a lost job is put back once, then the run fails with its stages' statuses", () => {
+    const lost = decideStuck(line, state([stageRun('a', { status: 'PENDING', attempt: 0 })]), '15m', context());
+    expect(lost).toMatchObject({ requeued: 1, transition: { requeued: [{ id: 'sr-a' }], run: null } });
+    const again = decideStuck(line, state([stageRun('a', { status: 'PENDING', requeues: 1 })]), '15m', context());
+    expect(again.transition.run).toMatchObject({
+      to: 'FAILED',
+      failure: { code: 'STUCK_RUN_REAPED', message: expect.stringContaining('a PENDING') },
+    });
+    expect(decideStuck(line, state([stageRun('a')]), '15m', context()).transition.run).toMatchObject({ to: 'FAILED' });
+  });
+});
