@@ -26,6 +26,14 @@ export interface TablePlace {
   readonly prefix?: string;
 }
 
+/** The same as a host says it. */
+export interface WorkflowTablesOptions {
+  /** Schema of the tables; created if missing. @default the connection's current schema */
+  readonly schema?: string;
+  /** @default 'workflow_' */
+  readonly tablePrefix?: string;
+}
+
 /** Names for SQL text, quoted and qualified: `"flows"."workflow_runs"`. */
 export interface TableNames {
   readonly schema: string | undefined;

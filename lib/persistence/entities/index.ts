@@ -1,0 +1,50 @@
+import type { EntitySchema } from 'typeorm';
+import { tableNames } from '../table-names.js';
+import type { WorkflowTablesOptions } from '../table-names.js';
+import { attemptEntity } from './attempt.js';
+import { definitionEntity } from './definition.js';
+import { idempotencyKeyEntity } from './idempotency-key.js';
+import { jobEntity } from './job.js';
+import { nodeVisitEntity } from './node-visit.js';
+import { outboxEntity } from './outbox-entry.js';
+import { outboxSlotEntity } from './outbox-slot.js';
+import { runEntity } from './run.js';
+import { schemaVersionEntity } from './schema-version.js';
+import { stageRunEntity } from './stage-run.js';
+
+export type { WorkflowAttemptEntity } from './attempt.js';
+export type { WorkflowDefinitionEntity } from './definition.js';
+export type { WorkflowIdempotencyKeyEntity } from './idempotency-key.js';
+export type { WorkflowJobEntity } from './job.js';
+export type { WorkflowNodeVisitEntity } from './node-visit.js';
+export type { WorkflowOutboxEntity } from './outbox-entry.js';
+export type { WorkflowOutboxSlotEntity } from './outbox-slot.js';
+export type { WorkflowRunEntity } from './run.js';
+export type { WorkflowSchemaVersionEntity } from './schema-version.js';
+export type { WorkflowStageRunEntity } from './stage-run.js';
+
+/**
+ * The engine's tables as TypeORM entities, for hosts that query them:
+ * `dataSource.getRepository<WorkflowRunEntity>('WorkflowRun')`.
+ *
+ * For reading. They never take part in `synchronize` or `migration:generate`: the tables come from the migrations. Don't
+ * combine them with an `entityPrefix` or a naming strategy that renames what has a name.
+ *
+ * @throws InvalidOptionsError for a schema or prefix that is no plain identifier
+ * @publicApi
+ */
+export function createWorkflowEntities({ schema, tablePrefix }: WorkflowTablesOptions = {}): EntitySchema[] {
+  const names = tableNames({ schema, prefix: tablePrefix });
+  return [
+    runEntity(names),
+    stageRunEntity(names),
+    nodeVisitEntity(names),
+    attemptEntity(names),
+    jobEntity(names),
+    idempotencyKeyEntity(names),
+    outboxEntity(names),
+    outboxSlotEntity(names),
+    definitionEntity(names),
+    schemaVersionEntity(names),
+  ] as EntitySchema[];
+}

@@ -1,0 +1,75 @@
+import type { EntitySchema } from 'typeorm';
+import type { RunStatus } from '../../engine/state/statuses.js';
+import type { TableNames } from '../table-names.js';
+import { bool, instant, instantNow, int, json, nullable, primary, smallint, text, uuid } from './columns.js';
+import { workflowEntity } from './workflow-entity.js';
+
+/** A run as a TypeORM entity. For reading: only the engine writes. */
+export interface WorkflowRunEntity {
+  id: string;
+  definitionId: string;
+  definitionVersion: number;
+  /** `id@version#fingerprint`. */
+  definitionKey: string;
+  status: RunStatus;
+  ownerId: string | null;
+  actor: unknown;
+  trace: string | null;
+  generation: number;
+  priority: number;
+  queue: string | null;
+  input: unknown;
+  output: unknown;
+  awaited: boolean;
+  parentRunId: string | null;
+  depth: number;
+  failureCode: string | null;
+  failureMessage: string | null;
+  failureParams: unknown;
+  failedNode: string | null;
+  cancelReason: string | null;
+  createdAt: Date;
+  startAt: Date | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  /** When it fails RUN_TIMEOUT unless it has ended. */
+  deadlineAt: Date | null;
+  version: number;
+}
+
+export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
+  return workflowEntity<WorkflowRunEntity>(names, {
+    name: 'WorkflowRun',
+    table: 'runs',
+    columns: {
+      id: uuid('id', primary),
+      definitionId: text('definition_id'),
+      definitionVersion: int('definition_version'),
+      definitionKey: text('definition_key'),
+      status: text('status'),
+      ownerId: text('owner_id', nullable),
+      actor: json('actor', nullable),
+      trace: text('trace', nullable),
+      generation: int('generation', { default: 1 }),
+      priority: int('priority', { default: 0 }),
+      queue: text('queue', nullable),
+      input: json('input'),
+      output: json('output', nullable),
+      awaited: bool('awaited', { default: false }),
+      parentRunId: uuid('parent_run_id', nullable),
+      depth: smallint('depth', { default: 0 }),
+      failureCode: text('failure_code', nullable),
+      failureMessage: text('failure_message', nullable),
+      failureParams: json('failure_params', nullable),
+      failedNode: text('failed_node', nullable),
+      cancelReason: text('cancel_reason', nullable),
+      createdAt: instantNow('created_at'),
+      startAt: instant('start_at', nullable),
+      startedAt: instant('started_at', nullable),
+      finishedAt: instant('finished_at', nullable),
+      deadlineAt: instant('deadline_at', nullable),
+      version: int('version', { default: 0 }),
+    },
+    indices: [{ name: 'runs_owner', columns: ['ownerId', 'id'] }, { name: 'runs_open' }, { name: 'runs_deadline' }],
+  });
+}
