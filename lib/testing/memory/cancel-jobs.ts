@@ -10,19 +10,15 @@ export function finishCancelJob(session: MemorySession, lease: Lease, retryInMs:
   return true;
 }
 
-/** Only the attempt that the cancel met may ask for its hook; one that lost its lease before has nothing to undo here. */
+/** Nothing where the stage run isn't CANCELLED, or where such a job waits already: a write may be repeated. */
 export function addCancelJob(session: MemorySession, lease: Lease, jobId: string, queue: string): void {
-  const { db, now } = session;
+  const { db } = session;
   const run = db.runs.get(lease.runId);
   const stageRun = db.stageRuns.get(lease.stageRunId);
-  if (run === undefined || stageRun?.status !== 'CANCELLED' || stageRun.claimToken !== lease.token) return;
-  // A write repeated after its answer was lost.
-  if (db.jobs.get(jobId) !== undefined) return;
-  queueJob(session, {
-    kind: 'cancel',
-    run,
-    stageRunId: stageRun.id,
-    job: { id: jobId, queue, capMs: null },
-    runAt: now,
-  });
+  if (run === undefined || stageRun?.status !== 'CANCELLED') return;
+  const waits = db.jobsOf
+    .of(run.id)
+    .some((job) => job.kind === 'cancel' && job.stageRunId === stageRun.id && job.state !== 'claimed');
+  if (waits) return;
+  queueJob(session, { kind: 'cancel', run, stageRunId: stageRun.id, job: { id: jobId, queue, capMs: null } });
 }

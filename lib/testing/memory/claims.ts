@@ -5,6 +5,7 @@ import type {
   DiscardedJob,
   EarlierStageRun,
 } from '../../engine/ports/work-store.js';
+import { isTerminalRun } from '../../engine/state/statuses.js';
 import { hold } from './jobs.js';
 import { stageStarted, tell } from './outbox-writes.js';
 import type { JobRecord, RunRecord, StageRunRecord } from './records.js';
@@ -32,11 +33,13 @@ export function claimStageRun(
 ): ClaimedJob | 'race' | 'orphan' | 'duplicate' {
   const { db } = session;
   const stageRun = db.stageRuns.get(stageRunId);
-  if (stageRun === undefined) return 'race';
-  if (db.runs.get(stageRun.runId)?.status !== 'RUNNING') return 'orphan';
+  const run = stageRun && db.runs.get(stageRun.runId);
+  // Also before the start of its run: the message came early and comes again.
+  if (run === undefined || run.status === 'PENDING') return 'race';
+  if (isTerminalRun(run.status)) return 'orphan';
   const job = db.jobsOf
-    .of(stageRun.runId)
-    .find((row) => row.stageRunId === stageRunId && row.kind === 'execute' && row.state === 'due');
+    .of(run.id)
+    .find((row) => row.stageRunId === stageRunId && row.kind === 'execute' && row.state !== 'claimed');
   return job === undefined ? 'duplicate' : take(session, job, workerId);
 }
 
@@ -50,8 +53,10 @@ function take(session: MemorySession, job: JobRecord, workerId: string): Claimed
   const stageRun = session.db.stageRuns.get(job.stageRunId);
   if (run === undefined || stageRun === undefined) return discard(session, job, 'orphan');
   if (job.kind === 'execute') {
-    if (run.status !== 'RUNNING') return discard(session, job, 'orphan');
+    if (isTerminalRun(run.status)) return discard(session, job, 'orphan');
     if (stageRun.status !== 'PENDING') return discard(session, job, 'duplicate');
+  } else if (stageRun.status !== 'CANCELLED') {
+    return discard(session, job, 'duplicate');
   }
   const token = session.nextId();
   hold(session, job, stageRun, { workerId, token });

@@ -16,15 +16,20 @@ export function findExpired(session: MemorySession, limits: LeaseLimits, limit: 
   return expired;
 }
 
-/** Why a claimed job's lease is over, or undefined while it lasts. Past the cap counts first: it is never requeued (LEASE-4). */
+/**
+ * Why a claimed job's lease is over, or undefined while it lasts.
+ *
+ * A missing heartbeat counts first: after a night without any worker all leases are past the cap too, and none of the
+ * stages is at fault. The cap is for bodies that run on and on with a healthy heartbeat (LEASE-4).
+ */
 export function whyExpired(
   { now }: Pick<MemorySession, 'now'>,
   { startedAt, lockedAt, capMs }: JobRecord,
   limits: LeaseLimits,
 ): ExpiredLease['reason'] | undefined {
   const cap = limits.capMs === 0 ? Infinity : Math.max(limits.capMs, capMs ?? 0);
-  if (startedAt !== null && now - startedAt > cap) return 'cap';
   if (lockedAt !== null && now - lockedAt > limits.staleMs) return 'stale';
+  if (startedAt !== null && now - startedAt > cap) return 'cap';
   return undefined;
 }
 
@@ -55,7 +60,12 @@ function reapOne(
   }
   const fenced = findFenced(session, expired);
   if (fenced === undefined) return false;
-  settleRun(session, fenced.run, [{ stageRun: fenced.stageRun, outcome, events }], decide);
+  const { run, stageRun } = fenced;
+  settleRun(session, run, [{ stageRun, outcome, events }], decide);
+  // Without a token: the late worker must not take this end for its own. Lost ones are counted where they are put back.
+  if (outcome.kind === 'failed') {
+    session.db.stageRuns.patch(stageRun, { claimToken: null, losses: stageRun.losses + 1 });
+  }
   return true;
 }
 

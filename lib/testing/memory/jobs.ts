@@ -7,13 +7,14 @@ export interface QueuedJob {
   readonly run: RunRecord;
   readonly stageRunId: string;
   readonly job: NewJob;
-  readonly runAt: number;
+  /** Waits for the start of its run. */
+  readonly delayed?: boolean;
 }
 
 const UNLOCKED = { lockedBy: null, lockedAt: null, startedAt: null, claimToken: null } as const;
 
-/** Queues a job; one whose time has not come is delayed. */
-export function queueJob({ db, now }: MemorySession, { kind, run, stageRunId, job, runAt }: QueuedJob): void {
+/** Queues a job where its run stands. */
+export function queueJob({ db }: MemorySession, { kind, run, stageRunId, job, delayed = false }: QueuedJob): void {
   db.jobs.insert({
     ...UNLOCKED,
     id: job.id,
@@ -23,8 +24,8 @@ export function queueJob({ db, now }: MemorySession, { kind, run, stageRunId, jo
     priority: run.priority,
     stageRunId,
     queue: job.queue,
-    runAt: Math.max(runAt, 0),
-    state: runAt > now ? 'delayed' : 'due',
+    runAt: run.enqueuedAt,
+    state: delayed ? 'delayed' : 'due',
     attempt: 0,
     capMs: job.capMs,
   });

@@ -4,14 +4,12 @@ import type { RunRecord } from './records.js';
 import type { MemorySession } from './session.js';
 import { settleRun, type EndedAttempt } from './settlements.js';
 
-type Verdict = RecordVerdict;
-
 export function settle(
   session: MemorySession,
   records: readonly JoinedRecord[],
   decide: DecideSettled,
 ): RecordVerdict[] {
-  const verdicts: Verdict[] = records.map(() => ({ verdict: 'not-fenced' }));
+  const verdicts: RecordVerdict[] = records.map(() => ({ verdict: 'not-fenced' }));
   const byRun = new Map<RunRecord, { ended: EndedAttempt[]; places: number[] }>();
   for (const [place, { lease, outcome, events }] of records.entries()) {
     const fenced = findFenced(session, lease);
@@ -25,7 +23,10 @@ export function settle(
   }
   for (const [run, { ended, places }] of byRun) {
     const finished = settleRun(session, run, ended, decide);
-    for (const place of places) verdicts[place] = { verdict: 'recorded', handedOff: false, finished };
+    // The run's end is told once: by the first of its records.
+    for (const [nr, place] of places.entries()) {
+      verdicts[place] = { verdict: 'recorded', handedOff: false, finished: nr === 0 ? finished : null };
+    }
   }
   return verdicts;
 }

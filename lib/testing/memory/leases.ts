@@ -1,9 +1,9 @@
 import type { Lease, LeaseState } from '../../engine/ports/work-store.js';
 import type { MemorySession } from './session.js';
 
-/** Extends leases; answers by claim token. */
+/** Extends leases; answers by job id. */
 export function extendLeases(session: MemorySession, leases: readonly Lease[]): Map<string, LeaseState> {
-  return new Map(leases.map((lease) => [lease.token, extend(session, lease)]));
+  return new Map(leases.map((lease) => [lease.jobId, extend(session, lease)]));
 }
 
 function extend({ db, now }: MemorySession, { jobId, runId, stageRunId, token }: Lease): LeaseState {

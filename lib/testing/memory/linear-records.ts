@@ -16,7 +16,7 @@ export function recordLinear(session: MemorySession, record: LinearRecord): Reco
   tell(session, run.id, record.events);
   if (record.transition === null) return { verdict: 'recorded', handedOff: false, finished: null };
 
-  const finished = applyTransition(session, run, record.transition, { job, runAt: job?.runAt ?? session.now });
+  const finished = applyTransition(session, run, record.transition, { job });
   const moved = job !== null && job.state === 'due' && job.stageRunId !== stageRun.id;
   const handedOff = moved && handOff(session, job, record.handOff);
   return { verdict: 'recorded', handedOff, finished };

@@ -117,7 +117,7 @@ export class MemoryStore implements port.WorkflowStore {
   }
 
   async getRun(runId: string, scope: port.OwnerScope): Promise<port.RunDetails | undefined> {
-    return (await this.history(runId, scope))?.run;
+    return this.#call((session) => reads.getRun(session, runId, scope));
   }
 
   async listRuns(filter: port.RunFilter, scope: port.OwnerScope): Promise<port.RunRow[]> {

@@ -9,7 +9,7 @@ export function leaseSlots({ db, now }: MemorySession, relayId: string, ttlMs: n
   const slots = [...db.outboxSlots.all()];
   const wanted = [...slots.filter(isMine), ...slots.filter(isFree)].slice(0, most);
   for (const slot of wanted) db.outboxSlots.patch(slot, { lockedBy: relayId, lockedUntil: now + ttlMs });
-  return slots.filter(isMine).map(({ slot }) => slot);
+  return wanted.map(({ slot }) => slot);
 }
 
 export function releaseSlots({ db }: MemorySession, relayId: string): void {

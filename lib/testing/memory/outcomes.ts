@@ -22,16 +22,12 @@ export function endAttempt(
       return db.stageRuns.patch(stageRun, {
         status: 'COMPLETED',
         output: outcome.output,
-        errorCode: null,
-        errorMessage: null,
         finishedAt: now,
       });
     case 'skipped':
       return db.stageRuns.patch(stageRun, {
         status: 'SKIPPED',
         skipReason: outcome.reason,
-        errorCode: null,
-        errorMessage: null,
         finishedAt: now,
       });
     case 'failed':

@@ -14,6 +14,8 @@ export interface RunRecord {
   readonly queue: string | null;
   readonly input: JsonText;
   readonly createdAt: number;
+  /** Its place in the queue: when it was started, or is to start. Jobs it gets later stand there too. */
+  readonly enqueuedAt: number;
   /** When it fails RUN_TIMEOUT, or null. */
   readonly deadlineAt: number | null;
   generation: number;

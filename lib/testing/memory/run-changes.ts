@@ -24,15 +24,14 @@ export function changeRun<R>(
     deadlineInMs: run.deadlineAt === null ? null : run.deadlineAt - now,
   });
   if (transition === null) return { answer, changed: false, finished: null };
-  return { answer, changed: true, finished: applyTransition(session, run, transition, { job: null, runAt: now }) };
+  return { answer, changed: true, finished: applyTransition(session, run, transition, { job: null }) };
 }
 
-/** When any row of a run was last written. */
+/** When a run or one of its stage runs last began or ended. */
 export function lastMoveOf({ db }: MemorySession, run: RunRecord): number {
   let last = Math.max(run.createdAt, run.startedAt ?? 0);
   for (const { createdAt, startedAt, finishedAt } of db.stageRunsOf.of(run.id)) {
     last = Math.max(last, createdAt, startedAt ?? 0, finishedAt ?? 0);
   }
-  for (const { endedAt } of db.attemptsOf.of(run.id)) last = Math.max(last, endedAt);
   return last;
 }

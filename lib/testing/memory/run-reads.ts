@@ -13,6 +13,11 @@ export function findRun({ db }: MemorySession, runId: string, scope: OwnerScope)
 
 const isVisible = (run: RunRecord, scope: OwnerScope): boolean => 'all' in scope || run.ownerId === scope.owner;
 
+export function getRun(session: MemorySession, runId: string, scope: OwnerScope): RunDetails | undefined {
+  const run = findRun(session, runId, scope);
+  return run && runDetails(run);
+}
+
 export function listRuns({ db }: MemorySession, filter: RunFilter, scope: OwnerScope): RunRow[] {
   const { definitionId, status, before, limit } = filter;
   const found = [...db.runs.all()].filter(

@@ -28,14 +28,12 @@ export function settleRun(
   ended: readonly EndedAttempt[],
   decide: DecideSettled,
 ): FinishedRun | null {
-  const { db, now } = session;
-  let runAt = now;
+  const { db } = session;
   let failed: SettleEvent | undefined;
   const settled: SettleEvent[] = [];
 
   for (const { stageRun, outcome, events } of ended) {
     const job = heldJobOf(session, stageRun);
-    if (job !== null) runAt = Math.min(runAt, job.runAt);
     endAttempt(session, stageRun, job, outcome);
     tell(session, run.id, events);
     if (outcome.kind === 'retry' || outcome.kind === 'released' || outcome.kind === 'lost') continue;
@@ -50,7 +48,7 @@ export function settleRun(
   for (const event of failed ? [failed] : settled) {
     if (isTerminalRun(run.status)) break;
     const transition = decide(run.definitionKey, runState(session, run), event);
-    finished = applyTransition(session, run, transition, { job: null, runAt }) ?? finished;
+    finished = applyTransition(session, run, transition, { job: null }) ?? finished;
   }
   return finished;
 }

@@ -28,8 +28,8 @@ function takeKey({ db, now }: MemorySession, runId: string, key: StartKey): Crea
 
 function writeRun(session: MemorySession, run: NewRun): void {
   const { db, now } = session;
-  const dueAt = Math.max(now, run.startAt === null ? now + run.delayMs : Date.parse(run.startAt));
-  const delayed = dueAt > now;
+  // Also with an instant that has passed: its begin is told when it is promoted.
+  const delayed = run.startAt !== null || run.delayMs > 0;
   const row: RunRecord = {
     id: run.id,
     definitionId: run.definitionId,
@@ -42,6 +42,7 @@ function writeRun(session: MemorySession, run: NewRun): void {
     queue: run.queue,
     input: run.input,
     createdAt: now,
+    enqueuedAt: run.startAt === null ? now + run.delayMs : Date.parse(run.startAt),
     deadlineAt: run.deadlineMs === null ? null : now + run.deadlineMs,
     generation: 1,
     status: delayed ? 'PENDING' : 'RUNNING',
@@ -56,5 +57,5 @@ function writeRun(session: MemorySession, run: NewRun): void {
     finishedAt: null,
   };
   db.runs.insert(row);
-  applyTransition(session, row, run.transition, { job: null, runAt: dueAt });
+  applyTransition(session, row, run.transition, { job: null, delayed });
 }

@@ -10,8 +10,8 @@ import type { MemorySession } from './session.js';
 export interface TransitionPlace {
   /** The job of the attempt whose end this follows: moved to the one successor, or removed. */
   readonly job: JobRecord | null;
-  /** When the jobs it writes are due: the place in the queue that the run has. */
-  readonly runAt: number;
+  /** New jobs wait for the start of the run. */
+  readonly delayed?: boolean;
 }
 
 /** Writes what follows from an event. Says what became of the run, if it ended. */
@@ -29,7 +29,7 @@ export function applyTransition(
   if (transition.cancelOpen) cancelOpen(session, run);
   else queueNext(session, run, transition.stageRuns, place);
   for (const { stageRunId, job } of transition.cancelJobs) {
-    queueJob(session, { kind: 'cancel', run, stageRunId, job, runAt: session.now });
+    queueJob(session, { kind: 'cancel', run, stageRunId, job });
   }
   tell(session, run.id, transition.events);
   if (transition.run === null || !isTerminalRun(run.status)) return null;
@@ -116,11 +116,9 @@ function reopen(session: MemorySession, run: RunRecord, { id, job }: ReopenedSta
     requeues: 0,
     claimToken: null,
     workerId: null,
-    errorCode: null,
-    errorMessage: null,
     finishedAt: null,
   });
-  queueJob(session, { kind: 'execute', run, stageRunId: id, job, runAt: session.now });
+  queueJob(session, { kind: 'execute', run, stageRunId: id, job });
 }
 
 /** An open stage run whose job was lost gets one again (STUCK-1). */
@@ -133,7 +131,7 @@ function requeue(session: MemorySession, run: RunRecord, { id, job }: ReopenedSt
     claimToken: null,
     workerId: null,
   });
-  queueJob(session, { kind: 'execute', run, stageRunId: id, job, runAt: session.now });
+  queueJob(session, { kind: 'execute', run, stageRunId: id, job });
 }
 
 /** Ends every stage run still open. A cancel hook that waits from before still has to be called. */
@@ -151,11 +149,11 @@ function queueNext(
   session: MemorySession,
   run: RunRecord,
   stageRuns: readonly NewStageRun[],
-  { job: done, runAt }: TransitionPlace,
+  { job: done, delayed }: TransitionPlace,
 ): void {
   const queued = stageRuns.flatMap(({ id, job }) => (job === null ? [] : [{ id, job }]));
   const [only] = queued;
   if (done !== null && queued.length === 1 && only !== undefined) return moveJob(session, done, only.id, only.job);
   if (done !== null) session.db.jobs.remove(done);
-  for (const { id, job } of queued) queueJob(session, { kind: 'execute', run, stageRunId: id, job, runAt });
+  for (const { id, job } of queued) queueJob(session, { kind: 'execute', run, stageRunId: id, job, delayed });
 }

@@ -16,11 +16,12 @@ export interface ProbeThresholds {
 export function probe(session: MemorySession, thresholds: ProbeThresholds): WakeProbe {
   const { db, now } = session;
   const { aheadMs, stuckAfterMs } = thresholds;
-  const nextDelayedInMs = nextDelayed(session);
+  const next = db.delayedJobs.first();
+  const nextDelayedInMs = next === undefined ? null : next.runAt - now - aheadMs;
   const runs = [...db.runs.all()];
   return {
     expiredLeases: db.claimedJobs.rows.some((job) => whyExpired(session, job, thresholds) !== undefined),
-    delayedDue: nextDelayedInMs !== null && nextDelayedInMs <= aheadMs,
+    delayedDue: nextDelayedInMs !== null && nextDelayedInMs <= 0,
     nextDelayedInMs,
     deadlineDue: runs.some((run) => isOverdue(session, run, aheadMs)),
     outboxDue: db.waitingOutbox.rows.some((row) => row.nextAt === null || row.nextAt <= now),
@@ -36,24 +37,19 @@ export function promoteDelayed(
 ): { promoted: number; retries: number; nextInMs: number | null } {
   const { db, now } = session;
   const due = db.delayedJobs.rows.filter((job) => job.runAt <= now + aheadMs).slice(0, limit);
+  const next = db.delayedJobs.rows.find((job) => job.runAt > now + aheadMs);
   for (const job of due) promote(session, job);
   const retries = due.filter((job) => job.kind === 'execute' && job.attempt > 0).length;
-  return { promoted: due.length, retries, nextInMs: nextDelayed(session) };
+  return { promoted: due.length, retries, nextInMs: next === undefined ? null : next.runAt - now - aheadMs };
 }
 
 function promote(session: MemorySession, job: JobRecord): void {
   const { db, now } = session;
-  // A job that was woken ahead of its time must not stand behind everything that is due before that time.
-  db.jobs.patch(job, { state: 'due', runAt: Math.min(job.runAt, now) });
+  db.jobs.patch(job, { state: 'due' });
   const run = db.runs.get(job.runId);
   if (run?.status !== 'PENDING') return;
   db.runs.patch(run, { status: 'RUNNING', startedAt: now });
   tell(session, run.id, [{ type: 'run:started' }]);
-}
-
-function nextDelayed({ db, now }: MemorySession): number | null {
-  const next = db.delayedJobs.first();
-  return next === undefined ? null : Math.max(0, next.runAt - now);
 }
 
 export function findStuck(
