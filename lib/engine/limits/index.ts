@@ -1,0 +1,3 @@
+export { checkInputBytes, checkNestingDepth, checkOutputBytes, checkStageRuns } from './check-limits.js';
+export { DEFAULT_LIMITS, compileLimits, lowerLimits } from './limits.js';
+export type { CompiledLimits, LimitsInput } from './limits.js';
