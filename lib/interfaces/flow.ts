@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Duration } from '../engine/time/duration.js';
-import type { RetryPolicyInput } from '../engine/retry/retry-policy.js';
+import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Schema } from './stage-schemas.js';
 import type { ConfigOf, InputOf, OutputOf, StageClass } from './stage-handler.js';
 
@@ -46,7 +46,7 @@ export interface NodeSettings<Stored, I extends Schema> {
   /** Asked when the node is entered; false = the stage is SKIPPED. Must be pure: no clock, no randomness, no I/O. */
   when?: (context: WhenInput<Stored, z.input<I>>) => boolean;
   /** Instead of the workflow's, the stage's and the module's policy, whole (RETRY-1). */
-  retry?: RetryPolicyInput;
+  retry?: RetryPolicy;
   /** Most running time of one attempt, instead of the stage's. Milliseconds, or as in `'30s'`. */
   timeout?: Duration;
   /** Instead of the stage's queue. */

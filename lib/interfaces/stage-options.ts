@@ -1,5 +1,5 @@
 import type { Scope } from '@nestjs/common';
-import type { RetryPolicyInput } from '../engine/retry/retry-policy.js';
+import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
 import type { StageSchemas } from './stage-schemas.js';
 
@@ -8,7 +8,7 @@ export interface StageOptions extends StageSchemas {
   /** Names the type in the database, for ever: never derived from the class name, which a minifier changes. */
   readonly id: string;
   /** Instead of the module's policy, whole; the workflow's and the node's go before it (RETRY-1). */
-  readonly retry?: RetryPolicyInput;
+  readonly retry?: RetryPolicy;
   /** Most running time of one attempt; past it the attempt fails STAGE_TIMEOUT and is retried. Milliseconds, or as in `'5m'`. @default none but the lease's */
   readonly timeout?: Duration;
   /** What the authorizer is asked for before the body runs. @default null */

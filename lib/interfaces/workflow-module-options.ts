@@ -1,5 +1,5 @@
 import type { MessageOverrides } from '../errors/index.js';
-import type { RetryPolicyInput } from '../engine/retry/retry-policy.js';
+import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
 
 /**
@@ -87,7 +87,7 @@ export interface LeaseOptions {
   maxLosses?: number;
 }
 
-export type ModuleRetryOptions = RetryPolicyInput & {
+export type ModuleRetryOptions = RetryPolicy & {
   /** No policy may try more often. From 1 to 1,000. @default 10 */
   maxAttemptsCap?: number;
 };
@@ -123,7 +123,7 @@ export interface OutboxOptions {
   /** Tries of a failing event handler before the event is a dead letter. From 1 to 1,000. @default 10 */
   maxAttempts?: number;
   /** Delays between them, as in a retry policy; the last repeats. @default 1 s doubling up to 10 min */
-  backoff?: RetryPolicyInput['backoff'];
+  backoff?: RetryPolicy['backoff'];
 }
 
 export interface OwnerOptions {

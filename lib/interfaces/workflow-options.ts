@@ -1,5 +1,5 @@
 import type { Scope } from '@nestjs/common';
-import type { RetryPolicyInput } from '../engine/retry/retry-policy.js';
+import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
 import type { Schema } from './stage-schemas.js';
 
@@ -12,7 +12,7 @@ export interface WorkflowOptions<I extends Schema = Schema> {
   /** Checks what `start` is given, and parses the stored input when the first stage reads it. */
   readonly input: I;
   /** Instead of the stages' policies, whole; a node's goes before it (RETRY-1). */
-  readonly retry?: RetryPolicyInput;
+  readonly retry?: RetryPolicy;
   /** A definition may only lower the module's limits. */
   readonly limits?: DefinitionLimits;
   /** On whose behalf runs act: the system, or whoever started them. @default 'system' */

@@ -1,0 +1,52 @@
+import type { MessageOverrides } from '../errors/index.js';
+import type { CompiledLimits } from '../engine/limits/limits.js';
+import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
+import type { DataSourceLike, OwnerOptions } from './workflow-module-options.js';
+
+/** {@link WorkflowModuleOptions} as the engine works with them: checked, in milliseconds, nothing left open. Frozen. */
+export interface ResolvedWorkflowOptions {
+  /** Null = the unnamed DataSource. */
+  readonly dataSource: string | DataSourceLike | null;
+  /** Null = the DataSource's. */
+  readonly schema: string | null;
+  readonly tablePrefix: string;
+  readonly migrations: 'run' | 'check' | 'none';
+  /** Null = this process executes nothing. */
+  readonly worker: ResolvedWorkerOptions | null;
+  readonly queue: { readonly default: string };
+  readonly lease: {
+    readonly heartbeatIntervalMs: number;
+    readonly staleThresholdMs: number;
+    /** 0 = none. */
+    readonly absoluteTimeoutMs: number;
+    readonly maxLosses: number;
+  };
+  readonly retry: { readonly policy: CompiledRetryPolicy; readonly maxAttemptsCap: number };
+  readonly limits: CompiledLimits;
+  readonly shutdownGraceMs: number;
+  readonly stuckAfterMs: number;
+  readonly requeueAfterMs: number;
+  readonly versionDeferDelayMs: number;
+  readonly wake: {
+    /** Null = only when somebody calls `wake()`. */
+    readonly everyMs: number | null;
+    readonly batch: number;
+    readonly claimTtlMs: number;
+  };
+  readonly idempotency: { readonly ttlMs: number; readonly strict: boolean };
+  /** `policy.maxAttempts` tries, then dead letter. */
+  readonly outbox: { readonly policy: CompiledRetryPolicy };
+  readonly owners: { readonly resolve: OwnerOptions['resolve'] | null; readonly load: OwnerOptions['load'] | null };
+  readonly systemActor: (() => unknown) | null;
+  readonly messages: MessageOverrides;
+  readonly onDrift: 'refuse' | 'warn';
+  readonly foreignDecorators: 'refuse' | 'ignore';
+}
+
+export interface ResolvedWorkerOptions {
+  readonly concurrency: number;
+  readonly pollIntervalMs: number;
+  /** Null = every queue. */
+  readonly queues: readonly string[] | null;
+  readonly notify: boolean;
+}
