@@ -7,4 +7,4 @@ export {
   chooseRetryPolicy,
   compileRetryPolicy,
 } from './retry-policy.js';
-export type { CompiledRetryPolicy, RetryPolicyInput } from './retry-policy.js';
+export type { CompiledRetryPolicy, RetryPolicy } from './retry-policy.js';

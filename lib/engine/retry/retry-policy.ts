@@ -2,7 +2,7 @@ import { InvalidOptionsError, type OptionProblem } from '../../errors/index.js';
 import { type Backoff, type BackoffInput, compileBackoff } from './backoff.js';
 
 /** How a failed stage is tried again. What is left out is as in `DEFAULT_RETRY_POLICY`. */
-export interface RetryPolicyInput {
+export interface RetryPolicy {
   /** Attempts in all, the first one included; 1 means no retry. @default 3 */
   maxAttempts?: number;
   /** One delay, a list of delays of which the last one repeats, or a growing one. @default ['30s', '2 min', '10 min'] */
@@ -37,7 +37,7 @@ const FIELDS = ['maxAttempts', 'backoff', 'jitter'];
  * @throws InvalidOptionsError with every problem at once
  * @example compileRetryPolicy({ backoff: '1 min' }, 'retry').backoff // { kind: 'list', delaysMs: [60000] }
  */
-export function compileRetryPolicy(input: RetryPolicyInput, what: string): CompiledRetryPolicy {
+export function compileRetryPolicy(input: RetryPolicy, what: string): CompiledRetryPolicy {
   const problems: OptionProblem[] = [];
   const policy = compile(input, problems);
   if (problems.length === 0) return policy;
@@ -62,7 +62,7 @@ export function chooseRetryPolicy(
   return chosen.maxAttempts <= cap ? chosen : Object.freeze({ ...chosen, maxAttempts: cap });
 }
 
-function compile(input: RetryPolicyInput, problems: OptionProblem[]): CompiledRetryPolicy {
+function compile(input: RetryPolicy, problems: OptionProblem[]): CompiledRetryPolicy {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     problems.push({ path: 'retry', message: `must be an object with ${FIELDS.join(', ')}.` });
     return DEFAULT_RETRY_POLICY;
