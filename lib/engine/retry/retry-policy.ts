@@ -25,9 +25,6 @@ export const DEFAULT_RETRY_POLICY: CompiledRetryPolicy = Object.freeze({
   jitter: 0.1,
 });
 
-/** The most attempts that any policy gets, unless the module says otherwise (`retry.maxAttemptsCap`). */
-export const DEFAULT_MAX_ATTEMPTS_CAP = 10;
-
 const FIELDS = ['maxAttempts', 'backoff', 'jitter'];
 
 /**
@@ -42,24 +39,6 @@ export function compileRetryPolicy(input: RetryPolicy, what: string): CompiledRe
   const policy = compile(input, problems);
   if (problems.length === 0) return policy;
   throw new InvalidOptionsError({ where: what, problems });
-}
-
-/**
- * The policy that holds for a stage: the most specific one whole, never mixed with others, its attempts capped (RETRY-1).
- *
- * @param node of the node in its definition
- * @param settings of the definition
- * @param stage of the stage's type
- */
-export function chooseRetryPolicy(
-  node: CompiledRetryPolicy | undefined,
-  settings: CompiledRetryPolicy | undefined,
-  stage: CompiledRetryPolicy | undefined,
-  moduleDefault: CompiledRetryPolicy = DEFAULT_RETRY_POLICY,
-  cap: number = DEFAULT_MAX_ATTEMPTS_CAP,
-): CompiledRetryPolicy {
-  const chosen = node ?? settings ?? stage ?? moduleDefault;
-  return chosen.maxAttempts <= cap ? chosen : Object.freeze({ ...chosen, maxAttempts: cap });
 }
 
 function compile(input: RetryPolicy, problems: OptionProblem[]): CompiledRetryPolicy {

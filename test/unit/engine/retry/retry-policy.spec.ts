@@ -93,19 +93,19 @@ describe('compileRetryPolicy', () => {
 
 describe('chooseRetryPolicy', () => {
   it('RETRY-1: node, then definition, then stage, then module: the most specific one holds whole', () => {
-    const [node, settings, stage, module] = [attempts(1), attempts(2), attempts(4), attempts(5)];
-    expect(chooseRetryPolicy(node, settings, stage, module, 10)).toBe(node);
-    expect(chooseRetryPolicy(undefined, settings, stage, module, 10)).toBe(settings);
-    expect(chooseRetryPolicy(undefined, undefined, stage, module, 10)).toBe(stage);
-    expect(chooseRetryPolicy(undefined, undefined, undefined, module, 10)).toBe(module);
-    expect(chooseRetryPolicy(undefined, undefined, undefined)).toBe(DEFAULT_RETRY_POLICY);
+    const [node, settings, stage, moduleDefault] = [attempts(1), attempts(2), attempts(4), attempts(5)];
+    expect(chooseRetryPolicy({ node, settings, stage, moduleDefault })).toBe(node);
+    expect(chooseRetryPolicy({ settings, stage, moduleDefault })).toBe(settings);
+    expect(chooseRetryPolicy({ stage, moduleDefault })).toBe(stage);
+    expect(chooseRetryPolicy({ moduleDefault })).toBe(moduleDefault);
+    expect(chooseRetryPolicy({})).toBe(DEFAULT_RETRY_POLICY);
     const slow = compileRetryPolicy({ backoff: '1 h' }, 'retry');
-    expect(chooseRetryPolicy(slow, settings, stage, module, 10).maxAttempts).toBe(3);
+    expect(chooseRetryPolicy({ node: slow, settings, stage, moduleDefault }).maxAttempts).toBe(3);
   });
 
   it('RETRY-1: attempts are capped, at 10 unless the module says otherwise', () => {
-    expect(chooseRetryPolicy(attempts(50), undefined, undefined)).toEqual({ ...attempts(50), maxAttempts: 10 });
-    expect(chooseRetryPolicy(attempts(50), undefined, undefined, attempts(1), 20).maxAttempts).toBe(20);
-    expect(chooseRetryPolicy(undefined, undefined, undefined, attempts(5), 2).maxAttempts).toBe(2);
+    expect(chooseRetryPolicy({ node: attempts(50) })).toEqual({ ...attempts(50), maxAttempts: 10 });
+    expect(chooseRetryPolicy({ node: attempts(50), moduleDefault: attempts(1), cap: 20 }).maxAttempts).toBe(20);
+    expect(chooseRetryPolicy({ moduleDefault: attempts(5), cap: 2 }).maxAttempts).toBe(2);
   });
 });
