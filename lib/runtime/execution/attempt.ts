@@ -1,0 +1,59 @@
+import type { ClaimedJob, Lease } from '../../engine/ports/index.js';
+import { StageAbortedError, type StageAbortReason } from '../../errors/index.js';
+import type { ServedStage } from './served-stages.js';
+
+/**
+ * One attempt of a stage run in this process: its lease, its abort signal, and what became known about it while its body
+ * ran. Fenced by its token: a later attempt of the same stage run is another `Attempt`.
+ */
+export class Attempt {
+  readonly lease: Lease;
+  #controller: AbortController | undefined;
+  #reason: StageAbortReason | undefined;
+  #cancelled = false;
+  #leaseLost = false;
+
+  /** The outcome is decided; the body may still be at it, and nothing it does counts. */
+  over = false;
+  /** Ends the wait for the body: set while it runs. */
+  abandon: (() => void) | undefined;
+
+  constructor(
+    readonly job: ClaimedJob,
+    readonly served: ServedStage,
+  ) {
+    this.lease = { jobId: job.jobId, runId: job.run.id, stageRunId: job.stageRun.id, token: job.token };
+  }
+
+  /** The run was ended by somebody else while the body ran. */
+  get cancelled(): boolean {
+    return this.#cancelled;
+  }
+
+  /** Another worker may run this stage now. */
+  get leaseLost(): boolean {
+    return this.#leaseLost;
+  }
+
+  /** Made on first use: most bodies never look at it. One controller an attempt, never derived from a longer-lived one. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#error(this.#reason));
+    }
+    return this.#controller.signal;
+  }
+
+  /** Fires the signal with the first reason given; later ones are still noted for what follows. */
+  abort(reason: StageAbortReason): void {
+    if (reason === 'cancelled') this.#cancelled = true;
+    if (reason === 'lease-lost') this.#leaseLost = true;
+    if (this.#reason) return;
+    this.#reason = reason;
+    this.#controller?.abort(this.#error(reason));
+  }
+
+  #error(reason: StageAbortReason): StageAbortedError {
+    return new StageAbortedError({ stage: this.served.stage.key, reason });
+  }
+}

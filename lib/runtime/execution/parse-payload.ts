@@ -1,0 +1,35 @@
+import type { ParsableSchema } from '../../engine/definition/parsable-schema.js';
+import { InvalidInputError, InvalidOutputError, type SchemaIssue } from '../../errors/index.js';
+
+/** @throws InvalidInputError, never retried, when the schema refuses the value */
+export async function parseInput(schema: ParsableSchema | null, value: unknown, what: string): Promise<unknown> {
+  if (!schema) return value;
+  const result = await schema.safeParseAsync(value);
+  if (result.success) return result.data;
+  throw new InvalidInputError({ what, issues: result.error.issues.map(plainIssue) });
+}
+
+/** @throws InvalidOutputError, never retried, when the schema refuses the value; it names the first issue's path */
+export async function parseOutput(schema: ParsableSchema | null, value: unknown, what: string): Promise<unknown> {
+  if (!schema) return value;
+  const result = await schema.safeParseAsync(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(plainIssue);
+  const first = issues[0];
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
+  throw new InvalidOutputError({
+    what,
+    path: pathText(first?.path),
+    reason: `does not fit its schema: ${first?.message ?? 'refused'}${more}`,
+  });
+}
+
+/** Without what else a library puts into its issues: the value itself may be in there. */
+function plainIssue({ path, message }: SchemaIssue): SchemaIssue {
+  return path === undefined ? { message } : { path, message };
+}
+
+function pathText(path: SchemaIssue['path']): string {
+  if (path === undefined || typeof path === 'string') return path ? `$.${path}` : '$';
+  return path.reduce<string>((text, key) => text + (typeof key === 'number' ? `[${key}]` : `.${String(key)}`), '$');
+}

@@ -1,0 +1,50 @@
+import type { CompiledDefinition, CompiledNode, CompiledStage } from '../../engine/definition/compiled-definition.js';
+import type { DefinitionSource, RuntimeDefinition, RuntimeStageType } from './definition-source.js';
+
+/** One place of a definition, with all that running it needs. */
+export interface ServedStage {
+  readonly definition: RuntimeDefinition;
+  readonly compiled: CompiledDefinition;
+  readonly node: CompiledNode;
+  readonly stage: CompiledStage;
+  readonly type: RuntimeStageType;
+}
+
+/** Finds what a claimed job runs: one look-up per job, by definition key and stage key. */
+export class ServedStages {
+  readonly #byDefinition = new Map<string, ReadonlyMap<string, ServedStage>>();
+
+  constructor(private readonly definitions: DefinitionSource) {}
+
+  /** Undefined: this build does not serve the definition, or not that structure of it (GHOST-3). */
+  find(definitionKey: string, stageKey: string): ServedStage | undefined {
+    const known = this.#byDefinition.get(definitionKey) ?? this.#read(definitionKey);
+    return known?.get(stageKey);
+  }
+
+  /** The same, after one more look at what was loaded since. */
+  async findAnew(definitionKey: string, stageKey: string): Promise<ServedStage | undefined> {
+    await this.definitions.refresh();
+    this.#byDefinition.delete(definitionKey);
+    return this.find(definitionKey, stageKey);
+  }
+
+  serves(definitionKey: string): boolean {
+    return this.definitions.byKey(definitionKey) !== undefined;
+  }
+
+  #read(definitionKey: string): ReadonlyMap<string, ServedStage> | undefined {
+    const definition = this.definitions.byKey(definitionKey);
+    if (!definition) return undefined;
+    const stages = new Map<string, ServedStage>();
+    const { compiled } = definition;
+    for (const node of compiled.nodes) {
+      for (const stage of node.stages) {
+        const type = this.definitions.stageType(stage.stage);
+        if (type) stages.set(stage.key, { definition, compiled, node, stage, type });
+      }
+    }
+    this.#byDefinition.set(definitionKey, stages);
+    return stages;
+  }
+}

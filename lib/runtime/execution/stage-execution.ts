@@ -1,0 +1,154 @@
+import { describeFailure, encodeJson, type FailureRecord } from '../../engine/codec/index.js';
+import { decideRetry } from '../../engine/retry/index.js';
+import type { StageOutcome } from '../../engine/state/rows.js';
+import { formatDuration } from '../../engine/time/index.js';
+import { StageTimeoutError, WorkflowError } from '../../errors/index.js';
+import type { Deadline, Deadlines } from '../background/deadlines.js';
+import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
+import { scopeOf, type SystemActor } from './acting.js';
+import { AttemptContext } from './attempt-context.js';
+import type { AttemptEnd } from './attempt-end.js';
+import type { Attempt } from './attempt.js';
+import type { ContextScope } from './context-scope.js';
+import type { DefinitionSource, RunnableStage } from './definition-source.js';
+import { parseOutput } from './parse-payload.js';
+import { isSkipped } from './skipped.js';
+import { readInput } from './stage-input.js';
+
+export interface StageExecutionParts {
+  readonly definitions: DefinitionSource;
+  readonly scope: ContextScope;
+  readonly systemActor: SystemActor;
+  readonly deadlines: Deadlines;
+  readonly log: RuntimeLog;
+  readonly random: () => number;
+  /** Bytes of one output as JSON (LIMIT-6). */
+  readonly maxOutputBytes: number;
+}
+
+/** What became of the body. */
+type BodyEnd =
+  | { readonly kind: 'ended'; readonly outcome: StageOutcome }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'abandoned' };
+
+/** What is called with the context: the body itself, or the hook that undoes it. */
+type Call = (handler: RunnableStage, context: AttemptContext) => unknown;
+
+/**
+ * Runs one attempt of a stage, from its stored input to the outcome to record. Knows nothing of leases, jobs or rows.
+ *
+ * Whatever is thrown on the way, by the body, by a schema, by the host's owner loading or by the making of the provider, is
+ * an outcome; nothing rejects, and no rejection is left unhandled, also not of a body that goes on after its attempt is over.
+ */
+export class StageExecution {
+  /** Shutdown has begun: what throws now may throw because the host's own clients are closed (LEASE-6). */
+  draining = false;
+
+  constructor(private readonly parts: StageExecutionParts) {}
+
+  /** Runs the body, its time limit around it. Never rejects. */
+  async run(attempt: Attempt): Promise<AttemptEnd> {
+    const end = await this.#race(attempt, () => this.#body(attempt));
+    return this.#judge(attempt, end);
+  }
+
+  /** Calls the stage's `cancel(ctx)` in the owner's context. Returns what it threw, or undefined. Never rejects. */
+  async undo(attempt: Attempt): Promise<{ readonly failure: FailureRecord } | undefined> {
+    const end = await this.#race(attempt, async () => {
+      await this.#inContext(attempt, (handler, context) => handler.cancel?.(context));
+      return { kind: 'ended', outcome: { kind: 'skipped', reason: '' } };
+    });
+    attempt.over = true;
+    if (end.kind === 'ended') return undefined;
+    return { failure: this.#failureOf(attempt, end) };
+  }
+
+  /** Whichever comes first: the body's end, the time limit, or that the process can't wait any longer. */
+  #race(attempt: Attempt, body: () => Promise<BodyEnd>): Promise<BodyEnd> {
+    return new Promise((resolve) => {
+      const { timeoutMs } = attempt.served.stage;
+      let deadline: Deadline | undefined;
+      const finish = (end: BodyEnd): void => {
+        if (attempt.over) return this.#late(attempt, end);
+        attempt.over = true;
+        this.parts.deadlines.drop(deadline);
+        attempt.abandon = undefined;
+        resolve(end);
+      };
+      attempt.abandon = () => finish({ kind: 'abandoned' });
+      if (timeoutMs !== null) {
+        deadline = this.parts.deadlines.add(timeoutMs, () => {
+          attempt.abort('timeout');
+          finish({ kind: 'timed-out' });
+        });
+      }
+      body().then(finish, (error: unknown) => finish({ kind: 'threw', error }));
+    });
+  }
+
+  async #body(attempt: Attempt): Promise<BodyEnd> {
+    const { stage, type } = attempt.served;
+    const outcome = await this.#inContext(attempt, async (handler, context) => {
+      const returned = await handler.execute(context);
+      if (isSkipped(returned)) return { kind: 'skipped', reason: returned.reason } satisfies StageOutcome;
+      const what = `Stage ${stage.key}`;
+      const value = await parseOutput(type.outputSchema, returned, what);
+      const output = encodeJson(value, { what, maxBytes: this.parts.maxOutputBytes, limit: 'limits.maxOutputBytes' });
+      return { kind: 'completed', output } satisfies StageOutcome;
+    });
+    return { kind: 'ended', outcome: outcome as StageOutcome };
+  }
+
+  async #inContext(attempt: Attempt, call: Call): Promise<unknown> {
+    const { definitions, log, scope, systemActor } = this.parts;
+    const { job, served } = attempt;
+    const surroundings = await scopeOf(job, served.compiled, systemActor);
+    return scope.run(surroundings, async (owner) => {
+      const input = await readInput(job, served);
+      const handler = await definitions.resolve(served.type, {
+        runId: job.run.id,
+        stageRunId: job.stageRun.id,
+        attempt: job.stageRun.attempt,
+        ownerId: job.run.ownerId,
+      });
+      return call(handler, new AttemptContext(attempt, { input, owner, actor: surroundings.actor, definitions, log }));
+    });
+  }
+
+  #judge(attempt: Attempt, end: BodyEnd): AttemptEnd {
+    if (attempt.cancelled) return { kind: 'discarded', because: 'cancelled' };
+    if (attempt.leaseLost) return { kind: 'discarded', because: 'lease-lost' };
+    if (end.kind === 'ended') return end.outcome;
+    if (end.kind === 'abandoned' || (this.draining && end.kind === 'threw' && !isOfPayload(end.error))) {
+      return { kind: 'released', reason: 'shutdown', delayMs: 0 };
+    }
+    const failure = this.#failureOf(attempt, end);
+    const { attempt: number, budgetFrom } = attempt.job.stageRun;
+    const policy = attempt.served.stage.retry;
+    const decision = decideRetry({ policy, attempt: number, budgetFrom, failure, random: this.parts.random });
+    return decision.retry ? { kind: 'retry', failure, delayMs: decision.delayMs } : { kind: 'failed', failure };
+  }
+
+  #failureOf(attempt: Attempt, end: Exclude<BodyEnd, { kind: 'ended' }>): FailureRecord {
+    const { key, timeoutMs } = attempt.served.stage;
+    if (end.kind === 'threw') return describeFailure(end.error, { now: Date.now() });
+    const error = new StageTimeoutError({ stage: key, timeout: formatDuration(timeoutMs ?? 0) });
+    // Where the engine made the error says nothing about the stage.
+    return { ...describeFailure(error), stack: undefined };
+  }
+
+  /** A body that went on after its attempt was over: its end is told, and counts for nothing. */
+  #late(attempt: Attempt, end: BodyEnd): void {
+    const { run, stageRun } = attempt.job;
+    const where = `Attempt ${stageRun.attempt} of stage ${stageRun.key} (${stageRun.id}) of run ${run.id}`;
+    if (end.kind === 'threw') this.parts.log.warn(`${where} threw after it was over: ${errorLine(end.error)}`);
+    else if (end.kind === 'ended') this.parts.log.debug(`${where} ended after it was over; its result was dropped.`);
+  }
+}
+
+/** Found by the engine's own checks, not thrown for want of a client that shutdown has closed. */
+function isOfPayload(error: unknown): boolean {
+  return WorkflowError.is(error) && (error.code === 'INVALID_INPUT' || error.code === 'INVALID_OUTPUT');
+}

@@ -1,0 +1,20 @@
+import { decodeJson } from '../../engine/codec/index.js';
+import type { ClaimedJob } from '../../engine/ports/index.js';
+import { decodeOutput, nodeOutput } from '../../engine/state/node-output.js';
+import { parseInput } from './parse-payload.js';
+import type { ServedStage } from './served-stages.js';
+
+/**
+ * What a stage is given: the output of the node before it (undefined when that was skipped), or the run's input, parsed
+ * by the run's schema, at the first node; then parsed by its own input schema. Each boundary parses once (DEF-5).
+ *
+ * @throws InvalidInputError
+ */
+export async function readInput({ run, earlier }: ClaimedJob, served: ServedStage): Promise<unknown> {
+  const { compiled, definition, node, stage, type } = served;
+  const before = node.index === 0 ? undefined : compiled.nodes[node.index - 1]!;
+  const given = before
+    ? decodeOutput(nodeOutput(before, earlier))
+    : await parseInput(definition.inputSchema, decodeJson(run.input, `The input of run ${run.id}`), compiled.id);
+  return parseInput(type.inputSchema, given, `stage ${stage.key}`);
+}

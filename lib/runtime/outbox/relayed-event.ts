@@ -1,0 +1,46 @@
+import { decodeJson } from '../../engine/codec/index.js';
+import type { OutboxRow } from '../../engine/ports/index.js';
+import type { EngineEvent, EngineEventType, JsonText } from '../../engine/state/rows.js';
+
+/** An event as it leaves the outbox. */
+export interface RelayedEvent {
+  /** The same each time it is delivered. */
+  readonly id: string;
+  readonly type: EngineEventType;
+  readonly run: { readonly id: string; readonly definition: string; readonly version: number };
+  /** Of `stage:*` events: the stage run, its key and its `@Stage` id. */
+  readonly stage: { readonly runId: string; readonly key: string; readonly stage: string } | undefined;
+  readonly ownerId: string | null;
+  readonly actor: JsonText | null;
+  readonly trace: string | null;
+  /** When it was written, on the database's clock; ISO 8601. */
+  readonly at: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Where delivered events go: the handlers of this process. */
+export interface EventSink {
+  /** Whether anything here would hear an event. */
+  hasListeners(): boolean;
+  /** Resolves when every handler has had the event; rejects when it has to be delivered again. */
+  deliver(event: RelayedEvent): Promise<void>;
+}
+
+/** The events of a row, in the order they happened. */
+export function eventsOf(row: OutboxRow): RelayedEvent[] {
+  const events = decodeJson(row.events, `The events of outbox row ${row.id}`) as readonly EngineEvent[];
+  return events.map((event, at) => ({
+    id: `${row.id}.${at}`,
+    type: event.type,
+    run: { id: row.runId, definition: row.definitionId, version: row.definitionVersion },
+    stage:
+      event.stageRunId === undefined
+        ? undefined
+        : { runId: event.stageRunId, key: event.node ?? '', stage: event.stage ?? '' },
+    ownerId: row.ownerId,
+    actor: row.actor,
+    trace: row.trace,
+    at: row.createdAt,
+    data: event.data ?? {},
+  }));
+}

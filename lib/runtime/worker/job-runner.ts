@@ -1,0 +1,194 @@
+import type { ClaimedJob, NextId, WorkflowStore } from '../../engine/ports/index.js';
+import { queueOf, type DecideContext } from '../../engine/state/enter-node.js';
+import type { StageOutcome } from '../../engine/state/rows.js';
+import type { Outages } from '../background/outages.js';
+import type { Pauses } from '../background/pauses.js';
+import { persist } from '../background/persistence.js';
+import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
+import { Attempt } from '../execution/attempt.js';
+import type { CancelHook } from '../execution/cancel-hook.js';
+import type { ServedStage, ServedStages } from '../execution/served-stages.js';
+import type { StageExecution } from '../execution/stage-execution.js';
+import type { CancelledRuns } from '../lease/cancelled-runs.js';
+import type { Heartbeat } from '../lease/heartbeat.js';
+import type { LiveAttempts } from '../lease/live-attempts.js';
+import type { HandOffs } from './hand-offs.js';
+import type { JobEnd, StageEnd } from './job-end.js';
+import { nextJob } from './next-job.js';
+import { onlySuccessor, released, type OutcomeRecords } from './outcome-records.js';
+import type { RecordEntry } from './record-item.js';
+import type { Recorder } from './recorder.js';
+import type { UnservedDefinitions } from './unserved-definitions.js';
+
+export interface JobRunnerParts {
+  readonly store: Pick<WorkflowStore, 'addCancelJob' | 'isTransient'>;
+  readonly stages: ServedStages;
+  readonly execution: StageExecution;
+  readonly hook: CancelHook;
+  readonly records: OutcomeRecords;
+  readonly recorder: Recorder;
+  readonly live: LiveAttempts;
+  readonly heartbeat: Heartbeat;
+  readonly cancelled: CancelledRuns;
+  readonly unserved: UnservedDefinitions;
+  readonly context: DecideContext;
+  readonly nextId: NextId;
+  readonly outages: Outages;
+  readonly pauses: Pauses;
+  readonly log: RuntimeLog;
+}
+
+const RELEASED_AT_SHUTDOWN: StageOutcome = { kind: 'released', reason: 'shutdown', delayMs: 0 };
+
+/**
+ * Runs a claimed job in one slot to its recorded end, and the stages that are handed off to the slot after it. The same
+ * code for the worker's loop, for `processAvailable` and for jobs that an external transport delivers.
+ */
+export class JobRunner {
+  #running = 0;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(private readonly parts: JobRunnerParts) {}
+
+  /** Jobs that are not through yet. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Resolves when no job is under way; at once when none is. */
+  whenIdle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** From now on nothing is begun: what is claimed is handed back, what throws too (LEASE-6). */
+  drain(): void {
+    this.parts.execution.draining = true;
+  }
+
+  /** Never rejects. `handOffs` null: the next stage is left to the queue. */
+  async run(job: ClaimedJob, handOffs: HandOffs | null): Promise<JobEnd> {
+    this.#running++;
+    try {
+      const served = await this.#serve(job);
+      if (!served) return { end: await this.#defer(job), stages: 0 };
+      return await this.#chain(new Attempt(job, served), handOffs);
+    } catch (error) {
+      const { id, key } = job.stageRun;
+      this.parts.log.error(
+        `Running stage ${key} (${id}) of run ${job.run.id} failed: ${errorLine(error)}`,
+        errorStack(error),
+      );
+      return { end: { kind: 'given-up' }, stages: 1 };
+    } finally {
+      this.#running--;
+      if (this.#running === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    }
+  }
+
+  async #serve(job: ClaimedJob): Promise<ServedStage | undefined> {
+    const { stages } = this.parts;
+    const { definitionKey } = job.run;
+    return stages.find(definitionKey, job.stageRun.key) ?? (await stages.findAnew(definitionKey, job.stageRun.key));
+  }
+
+  async #chain(first: Attempt, handOffs: HandOffs | null): Promise<JobEnd> {
+    const { live } = this.parts;
+    let attempt = first;
+    live.add(attempt);
+    try {
+      for (let stages = 1; ; stages++) {
+        const end = await this.#attempt(attempt, handOffs);
+        if (!(end instanceof Attempt)) return { end, stages };
+        // The next before the last: the heart does not stop between two stages.
+        live.add(end);
+        live.delete(attempt);
+        attempt = end;
+      }
+    } finally {
+      live.delete(attempt);
+    }
+  }
+
+  /** One attempt to its recorded end. Returns the attempt that was handed off, if one was. */
+  async #attempt(attempt: Attempt, handOffs: HandOffs | null): Promise<StageEnd | Attempt> {
+    const { execution, records, recorder } = this.parts;
+    if (attempt.job.kind === 'cancel') return this.#callHook(attempt);
+    const over = await this.#checkBefore(attempt);
+    if (over) return over;
+    const outcome = execution.draining ? RELEASED_AT_SHUTDOWN : await execution.run(attempt);
+    attempt.over = true;
+    if (outcome.kind === 'discarded') return this.#discarded(attempt, outcome.because);
+    const offer = handOffs && !execution.draining && handOffs.mayOffer() ? handOffs.offer : null;
+    const entry = records.entryOf(attempt, outcome, offer);
+    const result = await recorder.record(attempt, entry);
+    if (result.kind === 'recorded') {
+      if (result.handedOff) return this.#handedOff(attempt, entry);
+      return { kind: 'recorded', outcome: entry.record.outcome.kind };
+    }
+    if (result.kind === 'given-up') return { kind: 'given-up' };
+    return this.#discarded(attempt, result.kind === 'cancelled' ? 'cancelled' : 'lease-lost');
+  }
+
+  /** A notice of the run's end may have come before the claim's answer. It is only a hint: what it says is read. */
+  async #checkBefore(attempt: Attempt): Promise<StageEnd | undefined> {
+    const { cancelled, heartbeat, log } = this.parts;
+    if (!cancelled.has(attempt.lease.runId)) return undefined;
+    try {
+      await heartbeat.check([attempt]);
+    } catch (error) {
+      log.debug(`Whether run ${attempt.lease.runId} was cancelled could not be read: ${errorLine(error)}`);
+    }
+    if (attempt.cancelled) return { kind: 'cancelled' };
+    return attempt.leaseLost ? { kind: 'lost' } : undefined;
+  }
+
+  async #callHook(attempt: Attempt): Promise<StageEnd> {
+    const { hook, execution } = this.parts;
+    if (execution.draining) await hook.defer(attempt.lease, 0);
+    else await hook.run(attempt);
+    return { kind: 'hook' };
+  }
+
+  #handedOff({ job, served }: Attempt, { record }: RecordEntry): Attempt | StageEnd {
+    const transition = 'transition' in record ? record.transition : null;
+    const token = 'handOff' in record ? record.handOff?.token : undefined;
+    const next = transition ? onlySuccessor(transition) : undefined;
+    const following = next && this.parts.stages.find(job.run.definitionKey, next.key);
+    if (!transition || !token || !next || !following) {
+      throw new Error(`Stage ${served.stage.key} of run ${job.run.id} was handed off to nothing.`);
+    }
+    return new Attempt(nextJob(job, record.outcome, transition, next, token), following);
+  }
+
+  /** Drops a result. What a body did after its run was cancelled is undone by the stage's own hook (CANCEL-3). */
+  async #discarded(attempt: Attempt, because: 'cancelled' | 'lease-lost'): Promise<StageEnd> {
+    const { job, lease, served } = attempt;
+    if (because === 'lease-lost') {
+      // Told already by the heartbeat, where that saw it first.
+      if (!attempt.leaseLost)
+        this.parts.log.warn(
+          `The result of stage ${job.stageRun.key} (${job.stageRun.id}) of run ${job.run.id} was dropped: its lease was lost.`,
+        );
+      return { kind: 'lost' };
+    }
+    if (served.stage.hasCancelHook) {
+      const jobId = this.parts.nextId();
+      const queue = queueOf(served.stage, job.run, served.compiled, this.parts.context);
+      await persist('writing a cancel job', () => this.parts.store.addCancelJob(lease, jobId, queue), this.parts);
+    }
+    return { kind: 'cancelled' };
+  }
+
+  /** Gives a job back that this build can't run, its attempt not used up (GHOST-3). */
+  async #defer(job: ClaimedJob): Promise<StageEnd> {
+    const { unserved, hook, recorder } = this.parts;
+    const { id: stageRunId, attempt, deferrals } = job.stageRun;
+    const lease = { jobId: job.jobId, runId: job.run.id, stageRunId, token: job.token };
+    unserved.learn(job.run.definitionKey);
+    const delayMs = unserved.delayMs(deferrals);
+    if (job.kind === 'cancel') await hook.defer(lease, delayMs);
+    else await recorder.record(null, released(lease, attempt, 'version', delayMs));
+    return { kind: 'unserved' };
+  }
+}

@@ -1,0 +1,44 @@
+import type { ClaimedJob, EarlierStageRun } from '../../engine/ports/index.js';
+import type { NewStageRun, StageOutcome, Transition } from '../../engine/state/rows.js';
+
+/** The claim that a hand-off stands for: the same job row, the next stage run, the token that was proposed for it. */
+export function nextJob(
+  job: ClaimedJob,
+  outcome: StageOutcome,
+  transition: Transition,
+  next: NewStageRun,
+  token: string,
+): ClaimedJob {
+  const { node, key, stage } = job.stageRun;
+  const completed = outcome.kind === 'completed';
+  const own: EarlierStageRun = {
+    node,
+    key,
+    stage,
+    output: completed ? outcome.output : null,
+    status: completed ? 'COMPLETED' : 'SKIPPED',
+  };
+  const skipped = transition.stageRuns.filter(({ status }) => status === 'SKIPPED').map(skippedOf);
+  return {
+    kind: 'execute',
+    jobId: job.jobId,
+    token,
+    run: job.run,
+    stageRun: {
+      id: next.id,
+      node: next.node,
+      key: next.key,
+      stage: next.stage,
+      visit: next.visit,
+      ordinal: next.ordinal,
+      attempt: 1,
+      budgetFrom: 0,
+      deferrals: 0,
+    },
+    earlier: [...job.earlier, own, ...skipped],
+  };
+}
+
+function skippedOf({ node, key, stage }: NewStageRun): EarlierStageRun {
+  return { node, key, stage, output: null, status: 'SKIPPED' };
+}

@@ -1,0 +1,107 @@
+import { describeFailure, type FailureRecord } from '../../engine/codec/index.js';
+import type { Lease, LinearRecord } from '../../engine/ports/index.js';
+import { decideNext } from '../../engine/state/decide.js';
+import type { DecideContext } from '../../engine/state/enter-node.js';
+import { nodeOutput } from '../../engine/state/node-output.js';
+import type { EngineEvent, NewStageRun, StageOutcome, Transition } from '../../engine/state/rows.js';
+import type { Attempt } from '../execution/attempt.js';
+import type { RecordEntry } from './record-item.js';
+
+/** What a worker offers for the stage that follows: to go on with it at once. */
+export type HandOffOffer = NonNullable<LinearRecord['handOff']>;
+
+/**
+ * Makes records of outcomes: decides what follows where that is known without other rows, and sends the rest to where it
+ * is decided under the run's lock.
+ */
+export class OutcomeRecords {
+  constructor(
+    private readonly context: DecideContext,
+    /** Milliseconds; only for the `nextAt` that events tell. */
+    private readonly now: () => number,
+  ) {}
+
+  entryOf(attempt: Attempt, outcome: StageOutcome, offer: (() => HandOffOffer) | null): RecordEntry {
+    const { served, lease } = attempt;
+    const { attempt: number } = attempt.job.stageRun;
+    if (outcome.kind === 'retry' || outcome.kind === 'released') {
+      const events = this.#eventsOf(attempt, outcome);
+      return { lane: 'linear', record: { lease, attempt: number, outcome, transition: null, events, handOff: null } };
+    }
+    if (outcome.kind === 'failed' || served.node.stages.length > 1) return this.joined(attempt, outcome);
+    const next = this.#next(attempt, outcome);
+    if ('failure' in next) return this.joined(attempt, { kind: 'failed', failure: next.failure });
+    const { transition } = next;
+    const handOff = offer && onlySuccessor(transition) ? offer() : null;
+    const events = this.#eventsOf(attempt, outcome);
+    return { lane: 'linear', record: { lease, attempt: number, outcome, transition, events, handOff } };
+  }
+
+  joined(attempt: Attempt, outcome: StageOutcome): RecordEntry {
+    const { lease, job } = attempt;
+    const { node, key, visit, attempt: number } = job.stageRun;
+    const events = this.#eventsOf(attempt, outcome);
+    const { definitionKey } = job.run;
+    return { lane: 'joined', record: { lease, attempt: number, definitionKey, node, key, visit, outcome, events } };
+  }
+
+  #next(
+    { served, job }: Attempt,
+    outcome: Extract<StageOutcome, { kind: 'completed' | 'skipped' }>,
+  ): { readonly transition: Transition } | { readonly failure: FailureRecord } {
+    const { node, stage, compiled } = served;
+    const settled = {
+      node: node.key,
+      key: stage.key,
+      status: outcome.kind === 'completed' ? ('COMPLETED' as const) : ('SKIPPED' as const),
+      output: outcome.kind === 'completed' ? outcome.output : null,
+    };
+    const { id, queue, input } = job.run;
+    const run = { id, queue, input, stageRunCount: job.stageRun.ordinal };
+    try {
+      return { transition: decideNext(compiled, run, node.key, nodeOutput(node, [settled]), this.context) };
+    } catch (error) {
+      // A decision that throws would be no better at the next attempt, and the run must not hang on it.
+      return { failure: { ...describeFailure(error), retryable: false } };
+    }
+  }
+
+  #eventsOf({ job }: Attempt, outcome: StageOutcome): EngineEvent[] {
+    const { id: stageRunId, key: node, stage, attempt } = job.stageRun;
+    switch (outcome.kind) {
+      case 'completed':
+        return [{ type: 'stage:completed', stageRunId, node, stage, data: { attempt } }];
+      case 'skipped':
+        return [{ type: 'stage:skipped', stageRunId, node, stage, data: { attempt, reason: outcome.reason } }];
+      case 'failed': {
+        const { code, message } = outcome.failure;
+        return [{ type: 'stage:failed', stageRunId, node, stage, data: { attempt, code, message, willRetry: false } }];
+      }
+      case 'retry': {
+        const { code, message } = outcome.failure;
+        const nextAt = new Date(this.now() + outcome.delayMs).toISOString();
+        const data = { attempt, code, message, nextAt, willRetry: true };
+        return [{ type: 'stage:retrying', stageRunId, node, stage, data }];
+      }
+      case 'released':
+        return [];
+    }
+  }
+}
+
+/** Gives an attempt back that never began: a definition this build lacks, or a shutdown that came before the body (GHOST-3). */
+export function released(
+  lease: Lease,
+  attempt: number,
+  reason: Extract<StageOutcome, { kind: 'released' }>['reason'],
+  delayMs: number,
+): RecordEntry {
+  const outcome = { kind: 'released', reason, delayMs } as const;
+  return { lane: 'linear', record: { lease, attempt, outcome, transition: null, events: [], handOff: null } };
+}
+
+/** The one stage run that waits for a worker after this transition, if it is one. */
+export function onlySuccessor(transition: Transition): NewStageRun | undefined {
+  const pending = transition.stageRuns.filter(({ status }) => status === 'PENDING');
+  return pending.length === 1 ? pending[0] : undefined;
+}

@@ -1,0 +1,62 @@
+import type {
+  DecideSettled,
+  JoinedRecord,
+  LinearRecord,
+  RecordOptions,
+  RecordVerdict,
+  WorkflowStore,
+} from '../../engine/ports/index.js';
+import { GivenUp, persist } from '../background/persistence.js';
+import type { Outages } from '../background/outages.js';
+import type { Pauses } from '../background/pauses.js';
+import type { RecordItem } from './record-item.js';
+
+export interface RecordWriterParts {
+  readonly store: Pick<WorkflowStore, 'record' | 'settle' | 'isTransient'>;
+  /** Asked inside `settle`, under the run's lock. */
+  readonly decide: DecideSettled;
+  readonly outages: Outages;
+  readonly pauses: Pauses;
+}
+
+/** What a statement said of one outcome; `refused` carries what the store threw about it. */
+export type WriteAnswer =
+  RecordVerdict | { readonly verdict: 'refused'; readonly error: unknown } | { readonly verdict: 'given-up' };
+
+/**
+ * Writes a group of outcomes of one lane in one statement, for as long as it takes the database to answer: the same group
+ * with the same ids, so that a second write of what was committed only meets its own fence.
+ *
+ * A group that the store refuses is written row by row: one value that can't be stored fails no one else's outcome.
+ */
+export class RecordWriter {
+  constructor(private readonly parts: RecordWriterParts) {}
+
+  /** Answers stand in the order of `items`. Never rejects. */
+  async write(items: readonly RecordItem[], options?: RecordOptions): Promise<readonly WriteAnswer[]> {
+    try {
+      return await persist('recording outcomes', () => this.#statement(items, options), this.parts);
+    } catch (error) {
+      if (error instanceof GivenUp) return items.map(() => ({ verdict: 'given-up' }));
+      if (items.length === 1) return [{ verdict: 'refused', error }];
+    }
+    const answers: WriteAnswer[] = [];
+    for (const item of items) answers.push(...(await this.write([item], options)));
+    return answers;
+  }
+
+  #statement(items: readonly RecordItem[], options?: RecordOptions): Promise<RecordVerdict[]> {
+    const { store, decide } = this.parts;
+    if (items[0]!.entry.lane === 'linear') {
+      return store.record(
+        items.map(({ entry }) => entry.record as LinearRecord),
+        options,
+      );
+    }
+    return store.settle(
+      items.map(({ entry }) => entry.record as JoinedRecord),
+      decide,
+      options,
+    );
+  }
+}
