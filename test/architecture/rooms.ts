@@ -1,0 +1,164 @@
+/**
+ * The arrows of the architecture as data: what each room of `lib/` may import. What is not written here is refused.
+ *
+ * A room is named by where its paths begin; the longest name wins, so `testing/memory` is not `testing`. Inside a room
+ * everything may import everything.
+ */
+
+/** What may be taken from another room or library. */
+export interface Arrow {
+  /** `types` are erased by the compiler: no code of the other side is loaded. */
+  readonly kind: 'values' | 'types';
+  /** These names only. */
+  readonly names?: readonly string[];
+  /** Loaded by `import()` where it is needed, so that the package works without it. */
+  readonly lazy?: boolean;
+  /** Why it is allowed all the same. Such an arrow is an exception, and goes when nobody needs it any more. */
+  readonly reason?: string;
+}
+
+export type Room = Readonly<Record<string, Arrow>>;
+
+const values: Arrow = { kind: 'values' };
+const types: Arrow = { kind: 'types' };
+const only = (names: readonly string[], reason: string): Arrow => ({ kind: 'values', names, reason });
+const lazily = (reason: string): Arrow => ({ kind: 'values', lazy: true, reason });
+
+const DIGEST = only(['createHash'], 'a digest is a plain function of its input');
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  errors: {},
+  engine: { errors: values, 'node:crypto': DIGEST },
+  'workflow.constants.ts': {},
+
+  // What a user touches.
+  interfaces: { engine: types, errors: types, '@nestjs/common': types, zod: types, rxjs: types },
+  decorators: {
+    interfaces: types,
+    'workflow.constants.ts': values,
+    '@nestjs/common': values,
+    'reflect-metadata': values,
+  },
+  services: { engine: values, errors: values, interfaces: types, context: types, runtime: types, rxjs: values },
+
+  // The outside, each library behind one door.
+  persistence: {
+    engine: types,
+    errors: values,
+    typeorm: values,
+    'node:crypto': values,
+    '@nestjs/common': only(['Logger'], 'a broken connection has nobody else to tell'),
+  },
+  context: { errors: values, interfaces: types, '@nestjs/common': values, 'nestjs-cls': values },
+
+  // The moving parts.
+  discovery: {
+    engine: values,
+    errors: values,
+    interfaces: types,
+    'workflow.constants.ts': values,
+    '@nestjs/common': values,
+    '@nestjs/core': values,
+    'reflect-metadata': values,
+  },
+  runtime: { engine: values, errors: values, interfaces: types },
+
+  // The knot: the files that see every room, and tie the engine's ports to their implementations.
+  composition: {
+    context: values,
+    discovery: values,
+    engine: values,
+    errors: values,
+    interfaces: types,
+    persistence: values,
+    runtime: values,
+    services: values,
+    'workflow.constants.ts': values,
+    '@nestjs/common': values,
+    '@nestjs/core': values,
+    '@nestjs/typeorm': values,
+    'node:os': values,
+    typeorm: types,
+    uuid: values,
+  },
+  'workflow.options-schema.ts': { engine: values, errors: values, zod: values },
+  'workflow.module-definition.ts': {
+    engine: values,
+    errors: values,
+    interfaces: types,
+    'workflow.constants.ts': values,
+    'workflow.options-schema.ts': values,
+    '@nestjs/common': values,
+  },
+  'workflow.module.ts': {
+    composition: values,
+    context: values,
+    discovery: values,
+    interfaces: types,
+    persistence: values,
+    services: values,
+    'workflow.constants.ts': values,
+    'workflow.module-definition.ts': values,
+    '@nestjs/common': values,
+    '@nestjs/core': values,
+  },
+  'index.ts': {
+    context: values,
+    decorators: values,
+    discovery: values,
+    engine: values,
+    errors: values,
+    interfaces: values,
+    persistence: values,
+    services: values,
+    'workflow.constants.ts': values,
+    'workflow.module.ts': values,
+  },
+
+  // Kits, exported as subpaths.
+  'testing/memory': { engine: values, errors: values, uuid: values },
+  'testing/conformance': { engine: values, errors: values, uuid: values, 'node:crypto': DIGEST },
+  'testing/postgres': {
+    errors: values,
+    'node:child_process': values,
+    'node:crypto': values,
+    'node:fs': values,
+    'node:http': values,
+    'node:module': values,
+    'node:net': values,
+    'node:os': values,
+    'node:path': values,
+    pg: lazily('only what makes databases needs a driver'),
+    '@testcontainers/postgresql': lazily('only where a container engine answers'),
+  },
+  testing: {
+    'testing/conformance': values,
+    'testing/memory': values,
+    'testing/postgres': values,
+  },
+};
+
+/** Where each outside library comes in by value. Nest itself is met in several rooms, and Node's modules are no library. */
+export const DOORS: Readonly<Record<string, readonly string[]>> = {
+  typeorm: ['persistence'],
+  'nestjs-cls': ['context'],
+  '@nestjs/typeorm': ['composition'],
+  zod: ['workflow.options-schema.ts'],
+  rxjs: ['services'],
+  uuid: ['composition'],
+};
+
+/** Rooms that hosts load in their tests only: their libraries are no doors of the app. */
+export const KITS = ['testing'];
+
+/** Everywhere by value: the framework that the package is for. */
+export const FRAMEWORK = ['@nestjs/common', '@nestjs/core', 'reflect-metadata'];
+
+/** Where Nest is met in files without a dot-suffix (`worker.service.ts`), and why they are named otherwise. */
+export const PLAIN_NEST_FILES: Readonly<Record<string, string>> = {
+  composition: 'the whole room is the knot between Nest and the rest',
+  discovery: 'explorer, accessor and registry are words of Nest',
+  'decorators/make-injectable.ts': 'what two decorators share',
+  persistence: 'takes nothing but the Logger',
+  'workflow.module-definition.ts': 'the statics of the module',
+};
