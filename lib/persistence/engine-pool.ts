@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import type { DataSource, EntitySchema } from 'typeorm';
 import { UnsupportedDatabaseError } from '../errors/index.js';
 import { breaksConnection, isForeignStatementError } from './database-errors.js';
@@ -8,6 +7,8 @@ import type { PooledClient, PostgresClient, PostgresPool, PostgresResult } from 
 import { RESULT_TYPES } from './data-source/result-types.js';
 import { wireNameOf } from './data-source/statement.js';
 import type { Statement } from './data-source/statement.js';
+import { warnByLogger } from './data-source/warn.js';
+import type { Warn } from './data-source/warn.js';
 
 export type { PostgresClient, PostgresNotification } from './data-source/postgres-driver.js';
 export type { Statement } from './data-source/statement.js';
@@ -23,7 +24,7 @@ export interface EnginePoolOptions {
   /** Entities that reads through `dataSource` need. @default none */
   readonly entities?: readonly EntitySchema[];
   /** Told of broken connections and slow paths, never of a failed statement. @default Nest's logger */
-  readonly warn?: (message: string) => void;
+  readonly warn?: Warn;
 }
 
 /** Runs a statement inside the transaction that handed it out. */
@@ -65,7 +66,7 @@ export class EnginePool {
     readonly dataSource: DataSource,
     private readonly pool: PostgresPool,
     private named: boolean,
-    private readonly warn: (message: string) => void,
+    private readonly warn: Warn,
   ) {}
 
   /**
@@ -74,7 +75,7 @@ export class EnginePool {
    * @throws UnsupportedDatabaseError for anything but PostgreSQL 13 or later, or a TypeORM without the pool we know
    */
   static async open(host: DataSource, options: EnginePoolOptions = {}): Promise<EnginePool> {
-    const { size = DEFAULT_SIZE, named = true, entities = [], warn = warnByLogger() } = options;
+    const { size = DEFAULT_SIZE, named = true, entities = [], warn = warnByLogger('EnginePool') } = options;
     const onPoolError = (error: unknown): void => warn(`A connection of the engine broke: ${String(error)}`);
     const dataSource = engineDataSource(host, { size, entities, onPoolError });
     await dataSource.initialize();
@@ -232,9 +233,4 @@ export class EnginePool {
 
 function rowsOf<Row>(result: PostgresResult): Row[] {
   return result.rows as Row[];
-}
-
-function warnByLogger(): (message: string) => void {
-  const logger = new Logger('EnginePool');
-  return (message) => logger.warn(message);
 }
