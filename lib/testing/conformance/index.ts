@@ -1,0 +1,3 @@
+export { describeStore } from './store-suite.js';
+export type { CreatedStore } from './store-under-test.js';
+export type { Matchers, SuiteFramework } from './suite-framework.js';

@@ -1,0 +1,72 @@
+import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
+import { describeClaims } from './suites/claims.suite.js';
+import { describeDefinitions } from './suites/definitions.suite.js';
+import { describeHandOffs } from './suites/hand-offs.suite.js';
+import { describeJoinedRecords } from './suites/joined-records.suite.js';
+import { describeLateWrites } from './suites/late-writes.suite.js';
+import { describeLeases } from './suites/leases.suite.js';
+import { describeLinearRecords } from './suites/linear-records.suite.js';
+import { describeOutbox } from './suites/outbox.suite.js';
+import { describePayloads } from './suites/payloads.suite.js';
+import { describeRunChanges } from './suites/run-changes.suite.js';
+import { describeRunReads } from './suites/run-reads.suite.js';
+import { describeStarts } from './suites/starts.suite.js';
+import { describeWakes } from './suites/wakes.suite.js';
+import { StoreUnderTest, type CreatedStore } from './store-under-test.js';
+import { globalFramework, type SuiteFramework } from './suite-framework.js';
+import type { StoreSuite } from './suite.js';
+
+const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
+  starts: describeStarts,
+  claims: describeClaims,
+  payloads: describePayloads,
+  'linear records': describeLinearRecords,
+  'hand-offs': describeHandOffs,
+  'joined records': describeJoinedRecords,
+  'late writes': describeLateWrites,
+  leases: describeLeases,
+  'cancel jobs': describeCancelJobs,
+  'changes of runs': describeRunChanges,
+  'reads of runs': describeRunReads,
+  wakes: describeWakes,
+  outbox: describeOutbox,
+  definitions: describeDefinitions,
+};
+
+/**
+ * What every `WorkflowStore` has to do, as tests: run it on a store of your own, and the engine works on it.
+ *
+ * `createStore` is called before each test and gives a store that holds nothing yet; `second` stands for another process
+ * on the same tables. Tests move time by `clockOffsetMs` and never sleep.
+ *
+ * @param framework where `describe`, `it`, `expect`, `beforeEach` and `afterEach` come from @default the globals
+ * @publicApi
+ * @example describeStore('MyStore', async () => ({ store: await MyStore.open(), close: () => undefined }));
+ */
+export function describeStore(
+  name: string,
+  createStore: () => Promise<CreatedStore>,
+  framework: SuiteFramework = globalFramework(),
+): void {
+  framework.describe(name, () => {
+    let current: StoreUnderTest | undefined;
+
+    framework.beforeEach(async () => {
+      current = new StoreUnderTest(await createStore());
+    });
+    framework.afterEach(async () => {
+      await current?.close();
+      current = undefined;
+    });
+
+    const suite: StoreSuite = {
+      it: (title, body) =>
+        framework.it(title, async () => {
+          if (current === undefined) throw new Error('The store was not created.');
+          await body(current);
+        }),
+      expect: (actual) => framework.expect(actual),
+    };
+    for (const [part, describePart] of Object.entries(PARTS)) framework.describe(part, () => describePart(suite));
+  });
+}

@@ -1,0 +1,198 @@
+import { ending, group, newId, newRun, newStageRun, newTransition, startKey } from '../builders.js';
+import { EVERYBODY, rejection } from '../store-under-test.js';
+import type { StoreSuite } from '../suite.js';
+
+export function describeStarts({ it, expect }: StoreSuite): void {
+  it('RUN-8: a start writes the run, its first stage run and its job', async (on) => {
+    const run = await on.start();
+    expect(await on.run(run.id)).toMatchObject({ status: 'RUNNING', input: '{"a":1}', output: null, finishedAt: null });
+    expect(await on.statuses(run.id)).toEqual(['first PENDING']);
+    expect((await on.claimOne()).run.id).toBe(run.id);
+  });
+
+  it('RUN-8: starts of one call are written all or not at all', async (on) => {
+    const stageRun = newStageRun();
+    const good = newRun({ transition: newTransition({ stageRuns: [stageRun], events: [{ type: 'run:started' }] }) });
+    const bad = newRun({ transition: newTransition({ stageRuns: [newStageRun({ id: stageRun.id })] }) });
+
+    const error = await rejection(on.store.createRuns([good, bad]));
+
+    expect(on.store.isDataError(error)).toBe(true);
+    expect(on.store.isTransient(error)).toBe(false);
+    expect(await on.store.getRun(good.id, EVERYBODY)).toBeUndefined();
+    expect(await on.isAnythingDue()).toBe(false);
+  });
+
+  it('RUN-8: a start that was refused leaves its key free', async (on) => {
+    const stageRun = newStageRun();
+    await on.start({ transition: newTransition({ stageRuns: [stageRun] }) });
+    const bad = newRun({ idempotency: startKey('k'), transition: newTransition({ stageRuns: [stageRun] }) });
+    await rejection(on.store.createRuns([bad]));
+
+    const [again] = await on.store.createRuns([newRun({ idempotency: startKey('k') })]);
+    expect(again).toMatchObject({ created: true });
+  });
+
+  it('RUN-8: answers stand in the order of the runs', async (on) => {
+    await on.start({ idempotency: startKey('taken') });
+    const runs = [newRun(), newRun({ idempotency: startKey('taken') }), newRun({ idempotency: startKey('free') })];
+    const answers = await on.store.createRuns(runs);
+    expect(answers.map(({ created }) => created)).toEqual([true, false, true]);
+    expect(answers[0]?.runId).toBe(runs[0]?.id);
+    expect(answers[2]?.runId).toBe(runs[2]?.id);
+  });
+
+  it('RUN-8: no runs are no work', async (on) => {
+    expect(await on.store.createRuns([])).toEqual([]);
+  });
+
+  it('IDEM-1: a start key that lives yields the run that holds it and writes nothing', async (on) => {
+    const first = await on.start({ idempotency: startKey('k') });
+    const again = newRun({ idempotency: startKey('k') });
+
+    const [answer] = await on.store.createRuns([again]);
+
+    expect(answer).toMatchObject({ runId: first.id, created: false });
+    expect(await on.store.getRun(again.id, EVERYBODY)).toBeUndefined();
+    expect((await on.claim()).claimed).toHaveLength(1);
+  });
+
+  it('IDEM-1: a key that stands twice in one call starts one run', async (on) => {
+    const runs = [newRun({ idempotency: startKey('k') }), newRun({ idempotency: startKey('k') })];
+    const answers = await on.store.createRuns(runs);
+    expect(answers.map(({ runId }) => runId)).toEqual([runs[0]?.id, runs[0]?.id]);
+    expect(answers.map(({ created }) => created)).toEqual([true, false]);
+  });
+
+  it('FAULT C11: parallel starts with one key give one run, and all callers get it', async (on) => {
+    const stores = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? on.store : on.second));
+    const answers = await Promise.all(
+      stores.map(async (store) => (await store.createRuns([newRun({ idempotency: startKey('k') })]))[0]),
+    );
+    expect(answers.filter((answer) => answer?.created)).toHaveLength(1);
+    expect(new Set(answers.map((answer) => answer?.runId)).size).toBe(1);
+    expect((await on.claim()).claimed).toHaveLength(1);
+  });
+
+  it('FAULT A15: one key of two owners has two digests and starts two runs', async (on) => {
+    const mine = await on.start({ ownerId: 'a', idempotency: startKey('a|documents|k') });
+    const [theirs] = await on.store.createRuns([newRun({ ownerId: 'b', idempotency: startKey('b|documents|k') })]);
+    expect(theirs).toMatchObject({ created: true });
+    expect(theirs?.runId).not.toBe(mine.id);
+  });
+
+  it('IDEM-2: a key that has expired starts a new run and is then held by that one', async (on) => {
+    const first = await on.start({ idempotency: startKey('k', { ttlMs: 60_000 }) });
+    on.travel(60_001);
+    const second = newRun({ idempotency: startKey('k', { ttlMs: 60_000 }) });
+
+    const [renewed] = await on.store.createRuns([second]);
+    const [repeated] = await on.store.createRuns([newRun({ idempotency: startKey('k') })]);
+
+    expect(renewed).toMatchObject({ runId: second.id, created: true });
+    expect(repeated).toMatchObject({ runId: second.id, created: false });
+    expect(first.id).not.toBe(second.id);
+  });
+
+  it('IDEM-3: the answer carries the input digest of the run that holds the key', async (on) => {
+    const first = startKey('k', { input: 'one' });
+    const [created] = await on.store.createRuns([newRun({ idempotency: first })]);
+    const [repeated] = await on.store.createRuns([newRun({ idempotency: startKey('k', { input: 'two' }) })]);
+    expect(created?.inputDigest?.toString('hex')).toBe(first.inputDigest.toString('hex'));
+    expect(repeated?.inputDigest?.toString('hex')).toBe(first.inputDigest.toString('hex'));
+  });
+
+  it('IDEM-3: without a key there is no digest', async (on) => {
+    const [created] = await on.store.createRuns([newRun()]);
+    expect(created?.inputDigest).toBeNull();
+  });
+
+  it('RUN-6: a delayed start is PENDING and not due until it is promoted', async (on) => {
+    const run = await on.start({ delayMs: 60_000 });
+    expect(await on.run(run.id)).toMatchObject({ status: 'PENDING', startedAt: null });
+    expect(await on.promote()).toBe(0);
+    expect(await on.isAnythingDue()).toBe(false);
+
+    on.travel(60_001);
+    expect(await on.promote()).toBe(1);
+    expect((await on.run(run.id)).status).toBe('RUNNING');
+    expect((await on.run(run.id)).startedAt).not.toBeNull();
+    expect((await on.claimOne()).run.id).toBe(run.id);
+  });
+
+  it('RUN-6: a delayed start tells run:started when it begins', async (on) => {
+    const run = await on.start({ delayMs: 60_000 });
+    expect(await on.eventTypes(run.id)).toEqual([]);
+    on.travel(60_001);
+    await on.promote();
+    expect(await on.eventTypes(run.id)).toEqual(['run:started']);
+  });
+
+  it('RUN-6: a start at an instant waits for that instant', async (on) => {
+    const startAt = new Date(Date.parse(await on.store.now()) + 3_600_000).toISOString();
+    const run = await on.start({ startAt });
+    on.travel(3_599_000);
+    expect(await on.promote()).toBe(0);
+    on.travel(2_000);
+    expect(await on.promote()).toBe(1);
+    expect((await on.claimOne()).run.id).toBe(run.id);
+  });
+
+  it('FAULT B7: a start at an instant that has passed is due now', async (on) => {
+    const startAt = new Date(Date.parse(await on.store.now()) - 3_600_000).toISOString();
+    const run = await on.start({ startAt });
+    expect(await on.promote()).toBe(1);
+    expect((await on.claimOne()).run.id).toBe(run.id);
+  });
+
+  it('RUN-8: a start that skips everything ends at once', async (on) => {
+    const stageRuns = [newStageRun({ status: 'SKIPPED', skipReason: 'when' })];
+    const run = await on.start({ transition: { ...ending('null'), stageRuns } });
+    expect(await on.run(run.id)).toMatchObject({ status: 'COMPLETED', output: 'null' });
+    expect((await on.run(run.id)).finishedAt).not.toBeNull();
+    expect(await on.stageRun(run.id, 'first')).toMatchObject({ status: 'SKIPPED', skipReason: 'when' });
+    expect(await on.isAnythingDue()).toBe(false);
+  });
+
+  it('FAIL-1: a start whose condition throws is written FAILED, with what failed', async (on) => {
+    const failure = { code: 'CONDITION_FAILED', message: 'No.', params: { node: 'first' }, node: 'first' };
+    const stageRuns = [newStageRun({ status: 'FAILED', failure })];
+    const run = await on.start({ transition: newTransition({ run: { to: 'FAILED', failure }, stageRuns }) });
+    const row = await on.run(run.id);
+    expect(row).toMatchObject({
+      status: 'FAILED',
+      failureCode: 'CONDITION_FAILED',
+      failureMessage: 'No.',
+      failedNode: 'first',
+    });
+    expect(JSON.parse(row.failureParams ?? '')).toEqual({ node: 'first' });
+    expect(await on.stageRun(run.id, 'first')).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'CONDITION_FAILED',
+      errorMessage: 'No.',
+    });
+  });
+
+  it('GRP-1: a run that begins with a group has a job for each branch', async (on) => {
+    await on.start({ transition: group(['left', 'right']) });
+    const { claimed } = await on.claim();
+    expect(claimed.map(({ stageRun }) => stageRun.key).sort()).toEqual(['left', 'right']);
+  });
+
+  it('EVT-1: what a start tells is written with it, in order', async (on) => {
+    const id = newId();
+    const events = [
+      { type: 'run:started' as const },
+      { type: 'stage:skipped' as const, stageRunId: id, node: 'zero', data: { reason: 'when' } },
+    ];
+    const run = await on.start({ transition: newTransition({ stageRuns: [newStageRun()], events }) });
+    expect(await on.events(run.id)).toEqual(events);
+  });
+
+  it('CANCEL-4: a deadline counts from the start', async (on) => {
+    const run = await on.start({ deadlineMs: 60_000 });
+    expect(await on.store.findOverdue(10, 0)).toEqual([]);
+    on.travel(60_001);
+    expect(await on.store.findOverdue(10, 0)).toEqual([{ runId: run.id }]);
+  });
+}
