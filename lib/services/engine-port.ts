@@ -21,6 +21,8 @@ export interface WaitOptions {
   /** @default no limit */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** This process has just created it: it need not be looked for first. @default false */
+  readonly created?: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface EnginePort {
   /** Tells all processes when the host's transaction commits, and nobody when it is rolled back. */
   announceWithin(transaction: JoinedTransaction, hint: Hint): Promise<void>;
   /**
-   * Resolves with a run once it has ended. @throws ResultTimeoutError after `timeoutMs`, ShuttingDownError when this
+   * Resolves with a run once it has ended. @throws RunNotFoundError, ResultTimeoutError after `timeoutMs`, ShuttingDownError when this
    * process stops, the signal's reason when it aborts
    */
   waitForEnd(runId: string, scope: OwnerScope, options: WaitOptions): Promise<RunDetails>;

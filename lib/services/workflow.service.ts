@@ -130,8 +130,9 @@ export class WorkflowService extends RunAccess {
     }
     signal?.throwIfAborted();
     const [result] = await this.#parts.starter.start({ workflow, items: [{ input, options }], awaited: true, where });
+    const { run, created } = result!;
     const scope = 'owner' in options ? { owner: options.owner ?? null } : await this.scopeOf(where);
-    return this.#parts.results.result(result!.run.id, scope, { timeout, signal }, where);
+    return this.#parts.results.result(run.id, scope, { timeout, signal, created }, where);
   }
 
   /** Events that this process relays, from now on; other processes relay others. Completes at shutdown. */

@@ -17,8 +17,10 @@ export class EmitterBridge {
     this.#find = find;
   }
 
-  get present(): boolean {
-    return this.#find() !== undefined;
+  /** Whether anything listens to the host's emitter at all, to whatever event. */
+  get hasListeners(): boolean {
+    const emitter = this.#find();
+    return emitter !== undefined && (emitter.hasListeners?.() ?? true);
   }
 
   async emit(event: WorkflowEvent): Promise<void> {

@@ -30,26 +30,28 @@ export class EventDispatcher {
   readonly #contexts: ContextRunner;
   readonly #stream: EventStream;
   readonly #emitter: EmitterBridge;
-  #handlers: readonly EventHandler[] = [];
+  readonly #handlers: () => readonly EventHandler[];
   readonly #delivered = new Map<string, Set<string>>();
 
-  constructor(contexts: ContextRunner, stream: EventStream, emitter: EmitterBridge) {
+  constructor(
+    contexts: ContextRunner,
+    handlers: () => readonly EventHandler[],
+    stream: EventStream,
+    emitter: EmitterBridge,
+  ) {
+    this.#handlers = handlers;
     this.#contexts = contexts;
     this.#stream = stream;
     this.#emitter = emitter;
   }
 
-  setHandlers(handlers: readonly EventHandler[]): void {
-    this.#handlers = handlers;
-  }
-
   /** Whether anybody here wants events at all; nobody = the relay discards in bulk. */
   get hasListeners(): boolean {
-    return this.#handlers.length > 0 || this.#stream.observed || this.#emitter.present;
+    return this.#handlers().length > 0 || this.#stream.observed || this.#emitter.hasListeners;
   }
 
   async deliver({ event, context }: DispatchedEvent): Promise<void> {
-    const had = this.#delivered.get(event.id) ?? new Set<string>();
+    const had = this.#had(event.id);
     const failures: unknown[] = [];
     const once = async (name: string, call: () => unknown): Promise<void> => {
       if (had.has(name)) return;
@@ -62,22 +64,23 @@ export class EventDispatcher {
     };
     await once('stream', () => this.#stream.next(event));
     // One after the other: a handler may rely on what an earlier one of its class wrote, and order costs nothing here.
-    for (const handler of this.#handlers) {
+    for (const handler of this.#handlers()) {
       if (handler.types.has(event.type))
         await once(handler.name, () => this.#contexts.run(context, () => handler.handle(event)));
     }
     await once('emitter', () => this.#contexts.run(context, () => this.#emitter.emit(event)));
-    if (failures.length === 0) {
-      this.#delivered.delete(event.id);
-      return;
-    }
-    this.#remember(event.id, had);
-    throw failures[0];
+    if (failures.length > 0) throw failures[0];
+    this.#delivered.delete(event.id);
   }
 
-  #remember(eventId: string, had: Set<string>): void {
+  /** Handlers that had the event, from the first try on: one that hangs must not make the others hear it again. */
+  #had(eventId: string): Set<string> {
+    const known = this.#delivered.get(eventId);
+    if (known) return known;
+    const had = new Set<string>();
     this.#delivered.set(eventId, had);
     const [oldest] = this.#delivered.keys();
     if (this.#delivered.size > REMEMBERED && oldest !== undefined) this.#delivered.delete(oldest);
+    return had;
   }
 }

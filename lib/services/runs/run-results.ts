@@ -24,15 +24,19 @@ export class RunResults {
    * @throws RunFailedError, RunCancelledError, ResultTimeoutError, ShuttingDownError, RunNotFoundError, or the signal's
    * reason
    */
-  async result(runId: string, scope: OwnerScope, options: ResultOptions, where: string): Promise<unknown> {
-    const { timeout, signal } = options;
+  async result(
+    runId: string,
+    scope: OwnerScope,
+    { timeout, signal, created }: ResultOptions & { readonly created?: boolean },
+    where: string,
+  ): Promise<unknown> {
     if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
       throw new InvalidOptionsError({ where, problems: [{ path: 'signal', message: 'must be an AbortSignal' }] });
     }
     const timeoutMs = timeout === undefined ? undefined : parseDurationMs(timeout, `timeout of ${where}`);
     signal?.throwIfAborted();
     const engine = await this.#ready();
-    return outcomeOf(toRunView(await engine.waitForEnd(runId, scope, { timeoutMs, signal })));
+    return outcomeOf(toRunView(await engine.waitForEnd(runId, scope, { timeoutMs, signal, created })));
   }
 }
 

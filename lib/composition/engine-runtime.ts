@@ -1,0 +1,196 @@
+import { CancelHook } from '../runtime/execution/cancel-hook.js';
+import { ServedStages } from '../runtime/execution/served-stages.js';
+import { StageExecution } from '../runtime/execution/stage-execution.js';
+import { Deadlines } from '../runtime/background/deadlines.js';
+import { Outages } from '../runtime/background/outages.js';
+import { Pauses } from '../runtime/background/pauses.js';
+import type { RuntimeLog } from '../runtime/background/runtime-log.js';
+import { CancelledRuns } from '../runtime/lease/cancelled-runs.js';
+import { Heartbeat } from '../runtime/lease/heartbeat.js';
+import { LeaseReaper } from '../runtime/lease/lease-reaper.js';
+import { LiveAttempts } from '../runtime/lease/live-attempts.js';
+import { OutboxRelay } from '../runtime/outbox/outbox-relay.js';
+import type { EventSink } from '../runtime/outbox/relayed-event.js';
+import { ResultHub } from '../runtime/result/result-hub.js';
+import { DueTimer } from '../runtime/wake/due-timer.js';
+import { OverdueRuns } from '../runtime/wake/overdue-runs.js';
+import { StuckRuns } from '../runtime/wake/stuck-runs.js';
+import { WakePass } from '../runtime/wake/wake-pass.js';
+import { JobPump } from '../runtime/worker/job-pump.js';
+import { JobRunner } from '../runtime/worker/job-runner.js';
+import { OutcomeRecords } from '../runtime/worker/outcome-records.js';
+import { tellRecorded, type RecordListeners } from '../runtime/worker/record-effects.js';
+import { Recorder } from '../runtime/worker/recorder.js';
+import { UnservedDefinitions } from '../runtime/worker/unserved-definitions.js';
+import { Worker } from '../runtime/worker/worker.js';
+import { decideSettled } from '../engine/state/decide.js';
+import type { ContextRunner } from '../context/index.js';
+import type { DecideSettled, FinishedRun, NextId, Notifier, WorkflowStore } from '../engine/ports/index.js';
+import type { ResolvedWorkflowOptions } from '../interfaces/resolved-workflow-options.js';
+import type { DefinitionSource } from '../runtime/execution/definition-source.js';
+
+export interface EngineRuntimeParts {
+  readonly options: ResolvedWorkflowOptions;
+  readonly store: WorkflowStore;
+  readonly notifier: Notifier;
+  readonly definitions: DefinitionSource;
+  readonly contexts: ContextRunner;
+  readonly sink: EventSink;
+  readonly log: RuntimeLog;
+  readonly nextId: NextId;
+  /** Unique per process incarnation (LEASE-1). */
+  readonly workerId: string;
+}
+
+/** The moving parts of one engine, put together and not yet moving. */
+export interface EngineRuntime {
+  readonly worker: Worker;
+  readonly pump: JobPump;
+  readonly relay: OutboxRelay;
+  readonly results: ResultHub;
+  readonly dueTimer: DueTimer;
+  readonly pass: WakePass;
+}
+
+/** What a worker has where the process has none: `processAvailable` still runs so many at once. */
+const PUMP_CONCURRENCY = 20;
+
+/** Puts the runtime together by hand: who tells whom of what is written here and nowhere else. */
+export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
+  const { options, store, notifier, definitions, contexts, sink, log, nextId, workerId } = parts;
+  const random = Math.random;
+  const context = { nextId, defaultQueue: options.queue.default };
+  const outages = new Outages(log);
+  const pauses = new Pauses();
+  const deadlines = new Deadlines();
+  const live = new LiveAttempts();
+  const cancelled = new CancelledRuns();
+  const stages = new ServedStages(definitions);
+  const unserved = new UnservedDefinitions(stages, log, options.versionDeferDelayMs);
+  const heartbeat = new Heartbeat({ store, live, outages, log, everyMs: options.lease.heartbeatIntervalMs });
+  const decide: DecideSettled = (key, state, event) =>
+    decideSettled(definitions.byKey(key)?.compiled, state, event, context);
+  const systemActor = options.systemActor ?? ((): null => null);
+  const { maxOutputBytes } = options.limits;
+  const execution = new StageExecution({
+    definitions,
+    scope: contexts,
+    systemActor,
+    deadlines,
+    log,
+    random,
+    maxOutputBytes,
+  });
+  const hook = new CancelHook({ store, execution, outages, pauses, log });
+  const records = new OutcomeRecords(context, Date.now);
+  const recorder = new Recorder({
+    store,
+    decide,
+    outages,
+    pauses,
+    log,
+    onRecorded: (recorded) => tellRecorded(recorded, listeners),
+  });
+  const runner = new JobRunner({
+    store,
+    stages,
+    execution,
+    hook,
+    records,
+    recorder,
+    live,
+    heartbeat,
+    cancelled,
+    unserved,
+    context,
+    nextId,
+    outages,
+    pauses,
+    log,
+  });
+  const settings = {
+    workerId,
+    concurrency: options.worker?.concurrency ?? PUMP_CONCURRENCY,
+    pollMs: options.worker?.pollIntervalMs ?? 1_000,
+    queues: options.worker?.queues ?? null,
+  };
+  const worker = new Worker(settings, {
+    store,
+    runner,
+    recorder,
+    heartbeat,
+    live,
+    cancelled,
+    unserved,
+    notifier,
+    nextId,
+    outages,
+    log,
+    random,
+  });
+  const pump = new JobPump(settings, { store, runner, unserved, nextId });
+  const relay = new OutboxRelay({
+    store,
+    sink,
+    relayId: workerId,
+    policy: options.outbox.policy,
+    outages,
+    log,
+    random,
+  });
+  const results = new ResultHub({ store, notifier, deadlines, outages, log });
+
+  const onDue = (jobs: number): void => worker.workAppeared(jobs, new Set());
+  const onFinished = (runs: readonly FinishedRun[]): void => {
+    results.finished(runs);
+    // The other branches of a run that failed here may run here too; where NOTIFY is off nobody else tells their bodies.
+    const failed = runs.filter(({ status }) => status !== 'COMPLETED').map(({ runId }) => runId);
+    if (failed.length > 0) void worker.cancelled(failed);
+    relay.kick();
+  };
+  const tellFinished = (runs: readonly FinishedRun[]): void => {
+    onFinished(runs);
+    const ended = runs.map(({ runId }) => runId);
+    notifier.publish({ cancelled: ended, finished: runs.filter(({ awaited }) => awaited).map(({ runId }) => runId) });
+  };
+  const dueTimer = new DueTimer({ store, onDue, outages, log, batch: options.wake.batch });
+  const listeners: RecordListeners = {
+    workAppeared: (count, queues) => worker.workAppeared(count, queues),
+    delayed: (inMs) => dueTimer.note(inMs),
+    finished: onFinished,
+    eventsWritten: () => relay.kick(),
+    publish: (hint) => notifier.publish(hint),
+  };
+
+  const limits = { staleMs: options.lease.staleThresholdMs, capMs: options.lease.absoluteTimeoutMs };
+  const { stuckAfterMs } = options;
+  const { batch } = options.wake;
+  const reaper = new LeaseReaper({
+    store,
+    decide,
+    log,
+    limits,
+    maxLosses: options.lease.maxLosses,
+    policy: options.retry.policy,
+    batch,
+    random,
+    now: Date.now,
+  });
+  const stuck = new StuckRuns({ store, definitions, context, log, stuckAfterMs, batch, onFinished: tellFinished });
+  const overdue = new OverdueRuns({ store, definitions, context, log, batch, onFinished: tellFinished });
+  const pass = new WakePass({
+    store,
+    reaper,
+    stuck,
+    overdue,
+    relay,
+    dueTimer,
+    onDue,
+    limits,
+    stuckAfterMs,
+    batch,
+    outages,
+    log,
+  });
+  return { worker, pump, relay, results, dueTimer, pass };
+}

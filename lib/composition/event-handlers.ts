@@ -1,0 +1,38 @@
+import type { DefinitionRegistry, FoundEventHandler, HandlerResolver } from '../discovery/index.js';
+import type { WorkflowEvent } from '../interfaces/index.js';
+import type { EventHandler } from '../services/events/event-dispatcher.js';
+
+type HandlerInstance = Record<string, (event: WorkflowEvent) => unknown>;
+
+/** The methods that discovery found, callable; anew when a module that is loaded lazily brings more. */
+export class BoundHandlers {
+  #found: readonly FoundEventHandler[] = [];
+  #bound: readonly EventHandler[] = [];
+
+  constructor(
+    private readonly registry: Pick<DefinitionRegistry, 'eventHandlers'>,
+    private readonly resolver: Pick<HandlerResolver, 'resolve'>,
+  ) {}
+
+  list(): readonly EventHandler[] {
+    const found = this.registry.eventHandlers;
+    if (found !== this.#found) {
+      this.#found = found;
+      this.#bound = found.map((handler) => this.#bind(handler));
+    }
+    return this.#bound;
+  }
+
+  /** Request-scoped classes are made anew for each event; what injects REQUEST there is given the event. */
+  #bind(handler: FoundEventHandler): EventHandler {
+    const { place, method, types } = handler;
+    return {
+      name: `${place}.${method}`,
+      types: new Set(types),
+      handle: async (event: WorkflowEvent) => {
+        const instance = await this.resolver.resolve<HandlerInstance>(handler, () => ({ event, runId: event.run.id }));
+        return instance[method]!(event);
+      },
+    };
+  }
+}

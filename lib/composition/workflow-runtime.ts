@@ -1,0 +1,162 @@
+import { hostname } from 'node:os';
+import { v7 } from 'uuid';
+import { ContextRunner } from '../context/index.js';
+import { ShuttingDownError } from '../errors/index.js';
+import { within } from '../runtime/background/within.js';
+import { EventDispatcher } from '../services/events/event-dispatcher.js';
+import { EventStream } from '../services/events/event-stream.js';
+import { EmitterBridge } from '../services/events/emitter-bridge.js';
+import { WakeService } from '../services/wake.service.js';
+import { WorkflowHost } from '../services/workflow-host.js';
+import type { WorkflowService } from '../services/workflow.service.js';
+import { assembleWorkflowService } from './assemble-services.js';
+import { checkDrift } from './drift-check.js';
+import { Engine } from './engine.js';
+import { assembleRuntime } from './engine-runtime.js';
+import type { EngineStorage, OpenStorage } from './engine-storage.js';
+import { BoundHandlers } from './event-handlers.js';
+import { HostProviders } from './host-providers.js';
+import { openPostgresStorage } from './postgres-storage.js';
+import { definitionLookup, definitionSource } from './registry-source.js';
+import { RelaySink } from './relay-sink.js';
+import { Retryable } from './retryable.js';
+import type { RuntimeParts } from './runtime-parts.js';
+
+/** How long stopping may take beyond the grace of the stages. */
+const CLOSE_MS = 30_000;
+
+/**
+ * The engine of one application, from boot to shutdown; there is one, however many modules import `WorkflowModule`.
+ *
+ * Three steps, each done once and tried anew after it failed: `prepare` finds and checks the definitions, `ready` opens the
+ * store and refuses drift, `start` sets the engine in motion. Services call `ready` themselves, so that a process may use
+ * them before, or without, anything moving.
+ */
+export class WorkflowRuntime {
+  readonly workflows: WorkflowService;
+  readonly wake: WakeService;
+  readonly host: WorkflowHost;
+  readonly #parts: RuntimeParts;
+  readonly #hostProviders: HostProviders;
+  readonly #stream = new EventStream();
+  readonly #contexts: ContextRunner;
+  readonly #dispatcher: EventDispatcher;
+  readonly #prepared = new Retryable(() => this.#prepare());
+  readonly #opened = new Retryable(() => this.#open());
+  readonly #started = new Retryable(() => this.#start());
+  #storage: EngineStorage | undefined;
+  #stopping: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(parts: RuntimeParts) {
+    this.#parts = parts;
+    const { options, scope, modules } = parts;
+    this.#hostProviders = new HostProviders(modules);
+    this.#contexts = new ContextRunner(scope, { loadOwner: options.owners.load ?? undefined });
+    const handlers = new BoundHandlers(parts.registry, parts.resolver);
+    const emitter = new EmitterBridge(() => this.#hostProviders.eventEmitter());
+    this.#dispatcher = new EventDispatcher(this.#contexts, () => handlers.list(), this.#stream, emitter);
+    const ready = (): Promise<Engine> => this.ready();
+    this.workflows = assembleWorkflowService(parts, {
+      ready,
+      stream: this.#stream,
+      host: this.#hostProviders,
+      ownsManager: (manager) => this.#storage?.owns(manager) ?? false,
+    });
+    this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
+    this.host = new WorkflowHost(ready);
+  }
+
+  /** Finds the definitions and says all that is wrong with them. @throws InvalidDefinitionError, ForeignDecoratorError */
+  prepare(): Promise<void> {
+    return this.#prepared.get();
+  }
+
+  /** The engine on its open store. @throws what keeps it from opening; ShuttingDownError once the app closes */
+  async ready(): Promise<Engine> {
+    if (this.#closed || (this.#stopping && !this.#opened.begun))
+      throw new ShuttingDownError({ what: 'A call to the workflow engine' });
+    return this.#opened.get();
+  }
+
+  /** Sets in motion what moves by itself. */
+  start(): Promise<void> {
+    return this.#started.get();
+  }
+
+  /** Ends what was begun, within bounds. Never rejects. */
+  stop(): Promise<void> {
+    return (this.#stopping ??= this.#stop());
+  }
+
+  async #prepare(): Promise<void> {
+    const { registry, lazyModules } = this.#parts;
+    this.#hostProviders.complete();
+    await registry.load();
+    lazyModules.watch();
+  }
+
+  async #open(): Promise<Engine> {
+    await this.prepare();
+    const { options, overrides, registry, log } = this.#parts;
+    const open: OpenStorage = overrides.openStorage ?? openPostgresStorage;
+    const storage = await open(this.#parts);
+    try {
+      await storage.prepare();
+      const drift = { store: storage.store, onDrift: options.onDrift, warn: (message: string) => log.warn(message) };
+      await checkDrift(
+        [...registry.definitions.values()].flatMap((versions) => [...versions.values()]),
+        drift,
+      );
+      // Lazily loaded modules bring definitions later.
+      registry.addCheck((definitions) => checkDrift(definitions, drift));
+    } catch (error) {
+      await storage.store.close().catch(() => undefined);
+      throw error;
+    }
+    this.#storage = storage;
+    return this.#engineOn(storage);
+  }
+
+  #engineOn(storage: EngineStorage): Engine {
+    const { options, overrides, registry, log } = this.#parts;
+    const systemActor = options.systemActor ?? ((): null => null);
+    const runtime = assembleRuntime({
+      options,
+      store: storage.store,
+      notifier: storage.notifier,
+      definitions: definitionSource(registry),
+      contexts: this.#contexts,
+      sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
+      log,
+      nextId: v7,
+      // A pid alone comes again: in the next container it is 1 too (fault C5).
+      workerId: `${hostname()}-${process.pid}-${v7()}`,
+    });
+    const background = overrides.background ?? true;
+    return new Engine({
+      storage,
+      runtime,
+      definitions: definitionLookup(registry),
+      nextId: v7,
+      log,
+      shutdownGraceMs: options.shutdownGraceMs,
+      wakeEveryMs: background ? options.wake.everyMs : null,
+      executes: background && options.worker !== null,
+    });
+  }
+
+  async #start(): Promise<void> {
+    const engine = await this.ready();
+    if (this.#parts.overrides.background ?? true) await engine.start(this.#hostProviders.schedulerRegistry());
+  }
+
+  async #stop(): Promise<void> {
+    this.#parts.lazyModules.unwatch();
+    // A boot that hangs on its database must not keep the app from closing; what it opens later is closed then.
+    const opened = this.#opened.settled().then((engine) => engine?.stop());
+    await within(this.#parts.options.shutdownGraceMs + CLOSE_MS, opened);
+    this.#closed = true;
+    this.#stream.complete();
+  }
+}

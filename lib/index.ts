@@ -1,0 +1,151 @@
+// The module
+export { WorkflowModule } from './workflow.module.js';
+
+// Decorators
+export { OnWorkflowEvent, Stage, Workflow } from './decorators/index.js';
+
+// Services
+export { RunAccess, WakeService, WorkflowHost, WorkflowOperator, WorkflowService } from './services/index.js';
+export type {
+  AttemptView,
+  CommandOptions,
+  DeadLetter,
+  JobAnswer,
+  JobMessage,
+  ListRunsOptions,
+  ProcessOptions,
+  ProcessReport,
+  ResultOptions,
+  RunFailureView,
+  RunHistoryView,
+  RunPage,
+  RunSummary,
+  RunView,
+  StageRunView,
+  StartManyItem,
+  StartManyOptions,
+  WakeReport,
+} from './services/index.js';
+
+// Context
+export { WorkflowContext } from './context/index.js';
+export type { CurrentRun, CurrentStage } from './context/index.js';
+
+// Interfaces
+export type {
+  Branch,
+  ClsLike,
+  ConfigOf,
+  DataSourceLike,
+  DefinitionLimits,
+  EventData,
+  Flow,
+  IdempotencyOptions,
+  InputOf,
+  LeaseOptions,
+  LimitOptions,
+  ModuleRetryOptions,
+  NodeOptions,
+  NodeSettings,
+  OutboxOptions,
+  OutputOf,
+  OwnerOptions,
+  ParallelOptions,
+  PresentOutputOf,
+  QueueOptions,
+  RunHandle,
+  RunInfo,
+  Schema,
+  Skipped,
+  StageClass,
+  StageContext,
+  StageHandler,
+  StageInfo,
+  StageOptions,
+  StageRunRef,
+  StageSchemas,
+  StartOptions,
+  StartResult,
+  TransactionManager,
+  WakeOptions,
+  WhenInput,
+  WorkerOptions,
+  WorkflowBlueprint,
+  WorkflowClass,
+  WorkflowEvent,
+  WorkflowEventData,
+  WorkflowEventOf,
+  WorkflowEventType,
+  WorkflowInput,
+  WorkflowModuleAsyncOptions,
+  WorkflowModuleOptions,
+  WorkflowOptions,
+  WorkflowOptionsFactory,
+  WorkflowOutput,
+} from './interfaces/index.js';
+
+// Engine: words of its data
+export { RUN_STATUSES, STAGE_RUN_STATUSES } from './engine/state/statuses.js';
+export type { RunStatus, StageRunStatus } from './engine/state/statuses.js';
+export type { Duration } from './engine/time/index.js';
+export type { RetryPolicy } from './engine/retry/index.js';
+
+// Errors
+export {
+  AmbiguousStageError,
+  AuthorizationDeniedError,
+  ConditionFailedError,
+  DataSourceNotFoundError,
+  DefinitionDriftError,
+  ERROR_CODES,
+  ForeignDecoratorError,
+  IdempotencyConflictError,
+  InvalidConfigError,
+  InvalidDefinitionError,
+  InvalidDurationError,
+  InvalidInputError,
+  InvalidOptionsError,
+  InvalidOutputError,
+  LeaseAbsoluteCapError,
+  LeaseExpiredError,
+  LimitExceededError,
+  MigrationsBehindError,
+  NonRetryableError,
+  OutputMissingError,
+  OwnerMismatchError,
+  ResultTimeoutError,
+  RetryAfterError,
+  RunCancelledError,
+  RunFailedError,
+  RunNotCancellableError,
+  RunNotFoundError,
+  RunNotRerunnableError,
+  RunNotRetryableError,
+  ShuttingDownError,
+  StageAbortedError,
+  StageFailedError,
+  StageTimeoutError,
+  StoreUnavailableError,
+  SubjectMissingError,
+  TransactionRequiredError,
+  UndefinedIdError,
+  UnknownWorkflowError,
+  UnreadablePayloadError,
+  UnsupportedDatabaseError,
+  WorkflowError,
+  WorkflowNotServedError,
+  formatMessage,
+} from './errors/index.js';
+export type {
+  ErrorCode,
+  ErrorCodeEntry,
+  MessageOverrides,
+  SchemaIssue,
+  StageAbortReason,
+  WorkflowErrorOptions,
+} from './errors/index.js';
+
+// Persistence: for hosts that run migrations themselves, or query the tables
+export { createWorkflowEntities } from './persistence/entities/index.js';
+export { createWorkflowMigrations } from './persistence/migrations/index.js';
+export type { WorkflowTablesOptions } from './persistence/table-names.js';

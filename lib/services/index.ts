@@ -1,0 +1,22 @@
+export type { DeadLetter } from './events/dead-letters.js';
+export { RunAccess } from './runs/run-access.js';
+export type { CommandOptions } from './runs/run-access.js';
+export type { ResultOptions } from './runs/run-results.js';
+export type {
+  AttemptView,
+  ListRunsOptions,
+  RunFailureView,
+  RunHistoryView,
+  RunPage,
+  RunSummary,
+  RunView,
+  StageRunView,
+} from './runs/run-views.js';
+export { WakeService } from './wake.service.js';
+export type { WakeReport } from '../runtime/wake/wake-report.js';
+export { WorkflowHost } from './workflow-host.js';
+export type { ProcessOptions } from './workflow-host.js';
+export type { JobAnswer, JobMessage, ProcessReport } from '../runtime/worker/job-pump.js';
+export { WorkflowOperator } from './workflow-operator.js';
+export { WorkflowService } from './workflow.service.js';
+export type { StartManyItem, StartManyOptions } from './workflow.service.js';
