@@ -36,14 +36,19 @@ export function engineDataSource(
     throw new UnsupportedDatabaseError({ database: host.options.type, needs: 'PostgreSQL 13 or later is needed' });
   }
   const { options } = host;
+  // Left out rather than undefined: TypeORM 0.3 only looks whether `replication` is there. `parseInt8` sets a global of
+  // `pg`, as the host's own DataSource has done already.
+  const { replication, namingStrategy: _names, entityPrefix: _prefix, parseInt8: _parser, ...inherited } = options;
   return new DataSource({
-    ...options,
+    ...inherited,
     ...withoutLimitsInUrl(options),
-    replication: options.replication && {
-      ...options.replication,
-      master: { ...options.replication.master, ...withoutLimitsInUrl(options.replication.master) },
-      slaves: [],
-    },
+    ...(replication && {
+      replication: {
+        ...replication,
+        master: { ...replication.master, ...withoutLimitsInUrl(replication.master) },
+        slaves: [],
+      },
+    }),
     entities: [...entities],
     migrations: [],
     subscribers: [],
@@ -53,10 +58,6 @@ export function engineDataSource(
     cache: false,
     installExtensions: false,
     logNotifications: false,
-    namingStrategy: undefined,
-    entityPrefix: undefined,
-    // Sets a global of `pg`; the host's own DataSource has done so already.
-    parseInt8: undefined,
     applicationName: APPLICATION_NAME,
     connectTimeoutMS: options.connectTimeoutMS ?? CONNECT_TIMEOUT_MS,
     poolSize: size,

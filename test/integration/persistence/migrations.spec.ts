@@ -80,9 +80,10 @@ describe('migrations', () => {
   });
 
   it('OPS-3: migrations run on the pool of the engine too', async () => {
-    const pool = await EnginePool.open(dataSource);
+    const pool = await EnginePool.open(dataSource, { entities: createWorkflowEntities() });
     expect(await runMigrations(pool, tableNames())).toEqual([FIRST]);
     await checkMigrations(pool, tableNames());
+    expect(await pool.dataSource.getRepository('WorkflowRun').find()).toEqual([]);
     await pool.close();
   });
 
