@@ -12,7 +12,7 @@ import {
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WORKFLOW_OVERRIDES, type WorkflowOverrides } from './composition/overrides.js';
 import { runtimeOf } from './composition/runtimes.js';
-import { WorkflowRuntime } from './composition/workflow-runtime.js';
+import { WORKFLOW_RUNTIME, WorkflowRuntime } from './composition/workflow-runtime.js';
 import { ClsScope, ContextModule } from './context/index.js';
 import { DefinitionRegistry, HandlerResolver, LazyModules, WorkflowExplorer } from './discovery/index.js';
 import type { ResolvedWorkflowOptions } from './interfaces/resolved-workflow-options.js';
@@ -22,8 +22,6 @@ import { WorkflowHost } from './services/workflow-host.js';
 import { WorkflowService } from './services/workflow.service.js';
 import { RESOLVED_WORKFLOW_OPTIONS, WORKFLOW_MODULE_OPTIONS } from './workflow.constants.js';
 import { createOptionsProviders, resolveOptions } from './workflow.module-definition.js';
-
-const WORKFLOW_RUNTIME = Symbol.for('nestjs-workflow-engine:runtime');
 
 /**
  * The workflow engine in a Nest app. Import it once, in the root module; a second import with the same options is the

@@ -20,9 +20,12 @@ const NOTIFY_WITHIN = 'SELECT pg_notify($1::text, payload) FROM unnest($2::text[
  * @throws DataSourceNotFoundError, UnsupportedDatabaseError, StoreUnavailableError when the database does not answer: the
  * next call tries again
  */
-export const openPostgresStorage: OpenStorage = async (request: StorageRequest): Promise<EngineStorage> => {
-  const { options } = request;
-  const host = findDataSource(request);
+export const openPostgresStorage: OpenStorage = async (request: StorageRequest) => {
+  return postgresStorageOn(findDataSource(request), request.options);
+};
+
+/** The same for a DataSource at hand, which need not be initialised: its options are what counts. */
+export async function postgresStorageOn(host: DataSource, options: StorageRequest['options']): Promise<EngineStorage> {
   const names = tableNames({ schema: options.schema ?? schemaOf(host), prefix: options.tablePrefix });
   const notify = options.worker?.notify ?? true;
   const pool = await openPool(host);
@@ -40,7 +43,7 @@ export const openPostgresStorage: OpenStorage = async (request: StorageRequest):
     },
     owns: (manager) => dataSourceOf(manager) === host,
   };
-};
+}
 
 async function openPool(host: DataSource): Promise<EnginePool> {
   try {

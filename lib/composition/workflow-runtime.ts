@@ -22,6 +22,8 @@ import { RelaySink } from './relay-sink.js';
 import { Retryable } from './retryable.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
+export const WORKFLOW_RUNTIME = Symbol.for('nestjs-workflow-engine:runtime');
+
 /** How long stopping may take beyond the grace of the stages. */
 const CLOSE_MS = 30_000;
 
@@ -61,6 +63,8 @@ export class WorkflowRuntime {
       ready,
       stream: this.#stream,
       host: this.#hostProviders,
+      // Instants that a host gives are compared with the clock of the store, which tests move.
+      now: () => Date.now() + (this.#storage?.store.clockOffsetMs ?? 0),
       ownsManager: (manager) => this.#storage?.owns(manager) ?? false,
     });
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));

@@ -62,13 +62,14 @@ export class EventDispatcher {
         failures.push(error);
       }
     };
-    await once('stream', () => this.#stream.next(event));
     // One after the other: a handler may rely on what an earlier one of its class wrote, and order costs nothing here.
     for (const handler of this.#handlers()) {
       if (handler.types.has(event.type))
         await once(handler.name, () => this.#contexts.run(context, () => handler.handle(event)));
     }
     await once('emitter', () => this.#contexts.run(context, () => this.#emitter.emit(event)));
+    // Last: who watches the stream for an event finds what the handlers made of it.
+    await once('stream', () => this.#stream.next(event));
     if (failures.length > 0) throw failures[0];
     this.#delivered.delete(event.id);
   }

@@ -1,0 +1,149 @@
+import type { INestApplicationContext, ModuleMetadata, Provider, Type } from '@nestjs/common';
+import { Test, type TestingModuleBuilder } from '@nestjs/testing';
+import { WORKFLOW_OVERRIDES, type WorkflowOverrides } from '../composition/overrides.js';
+import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../composition/workflow-runtime.js';
+import { parseDurationMs, type Duration } from '../engine/time/index.js';
+import type { RunStatus } from '../engine/state/statuses.js';
+import type {
+  RunHandle,
+  StartOptions,
+  WorkflowClass,
+  WorkflowInput,
+  WorkflowModuleOptions,
+  WorkflowOutput,
+} from '../interfaces/index.js';
+import type { RunHistoryView, WorkflowOperator } from '../services/index.js';
+import { WorkflowModule } from '../workflow.module.js';
+import { openMemoryStorage } from './memory-storage.js';
+import { createTesterDatabase, openHostStorage, openStorageAt, type TesterDatabase } from './tester-database.js';
+import { TimeTravel } from './time-travel.js';
+
+type Imports = NonNullable<ModuleMetadata['imports']>;
+
+export interface WorkflowTesterOptions {
+  /**
+   * The app, or the part of it that is tested; or, on PostgreSQL, a function of the database made for the tester, for
+   * apps whose own tables should lie there too and whose transactions are joined.
+   */
+  readonly imports?: Imports | ((database: { readonly url: string }) => Imports);
+  readonly providers?: Provider[];
+  readonly controllers?: Type[];
+  /**
+   * `'postgres'`: a database of its own on the server that DATABASE_URL names, else on one that is started for it;
+   * `'memory'`: no database at all, the same guarantees in one process. @default 'postgres'
+   */
+  readonly store?: 'postgres' | 'memory';
+  /** Connection URL of a server for `'postgres'`, of a user who may create databases. @default DATABASE_URL, else one is started */
+  readonly server?: string;
+  /** Adds `WorkflowModule.forRoot` with these options: for imports that don't bring it. */
+  readonly workflow?: WorkflowModuleOptions;
+  /** Replaces providers, before the app is built. */
+  readonly configure?: (builder: TestingModuleBuilder) => unknown;
+}
+
+/** What a drain, or a journey, did. */
+export interface DrainReport {
+  /** Stages that were run. */
+  readonly processed: number;
+}
+
+/**
+ * Tests workflows without waiting: the app with its real stages, in which nothing moves by itself. `drain` runs what is
+ * due, `travel` moves the engine's clock.
+ *
+ * Reads as an operator: over all owners. `close` it in the end.
+ *
+ * @publicApi
+ */
+export class WorkflowTester {
+  readonly #runtime: WorkflowRuntime;
+  readonly #travel: TimeTravel;
+
+  private constructor(
+    /** The Nest app: `tester.app.get(MyService)`. */
+    readonly app: INestApplicationContext,
+    private readonly database: TesterDatabase | undefined,
+  ) {
+    this.#runtime = app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false });
+    this.#travel = new TimeTravel(this.#runtime);
+  }
+
+  /** @throws what keeps the app from booting; nothing is left open then */
+  static async create(options: WorkflowTesterOptions = {}): Promise<WorkflowTester> {
+    const { store = 'postgres', server, imports = [], workflow } = options;
+    const database = store === 'postgres' ? await createTesterDatabase(server) : undefined;
+    let app: INestApplicationContext | undefined;
+    try {
+      const given = typeof imports === 'function' ? imports({ url: database?.url ?? '' }) : imports;
+      const builder = Test.createTestingModule({
+        imports: [...given, ...(workflow ? [WorkflowModule.forRoot(workflow)] : [])],
+        providers: options.providers ?? [],
+        controllers: options.controllers ?? [],
+      });
+      builder.overrideProvider(WORKFLOW_OVERRIDES).useValue(overridesOf(database, typeof imports === 'function'));
+      options.configure?.(builder);
+      app = await builder.compile();
+      await app.init();
+      return new WorkflowTester(app, database);
+    } catch (error) {
+      await app?.close().catch(() => undefined);
+      await database?.drop();
+      throw error;
+    }
+  }
+
+  /** Starts a run; nothing of it runs before `drain`. */
+  async start<W extends WorkflowClass>(
+    workflow: W,
+    input: WorkflowInput<W>,
+    options?: StartOptions,
+  ): Promise<RunHandle<WorkflowOutput<W>>>;
+  async start(id: string, input: unknown, options?: StartOptions): Promise<RunHandle>;
+  async start(workflow: WorkflowClass | string, input: unknown, options?: StartOptions): Promise<RunHandle> {
+    const { run } = await this.#runtime.workflows.start(workflow as WorkflowClass, input as never, options);
+    return run;
+  }
+
+  /**
+   * Runs whatever is due, and what follows from it, until nothing is; events are delivered too.
+   *
+   * @throws Error when a part of a wake pass failed, or when it never comes to an end
+   */
+  drain(): Promise<DrainReport> {
+    return this.#travel.drain();
+  }
+
+  /** Moves the clock on, stopping at each instant at which something becomes due to run it. Drains first and last. */
+  travel(duration: Duration): Promise<DrainReport> {
+    return this.#travel.forward(parseDurationMs(duration, 'travel'));
+  }
+
+  async status(run: RunHandle | string): Promise<RunStatus> {
+    return (await this.#operator.get(run)).status;
+  }
+
+  /** Everything that happened in the run. */
+  history(run: RunHandle | string): Promise<RunHistoryView> {
+    return this.#operator.history(run);
+  }
+
+  /** The output of a run that has ended; drain before, a run that goes on is not waited for. */
+  async result<O>(run: RunHandle<O>): Promise<O> {
+    return this.#operator.result(run, { timeout: 0 });
+  }
+
+  /** Closes the app and drops the database. */
+  async close(): Promise<void> {
+    await this.app.close();
+    await this.database?.drop();
+  }
+
+  get #operator(): WorkflowOperator {
+    return this.#runtime.workflows.asOperator();
+  }
+}
+
+function overridesOf(database: TesterDatabase | undefined, hostIsThere: boolean): WorkflowOverrides {
+  if (!database) return { background: false, openStorage: openMemoryStorage };
+  return { background: false, openStorage: hostIsThere ? openHostStorage : openStorageAt(database.url) };
+}
