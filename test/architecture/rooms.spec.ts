@@ -4,7 +4,7 @@ import { arrowComplaints, circles, roomOf, spellingComplaints, unusedExceptions 
 import { importsOf, parse, readSources } from './imports.js';
 import type { Import } from './imports.js';
 import { impurities, topLevelAwaits } from './purity.js';
-import { DOORS, FRAMEWORK, KITS, PLAIN_NEST_FILES, ROOMS } from './rooms.js';
+import { APART, DOORS, FRAMEWORK, PLAIN_NEST_FILES, ROOMS, TAKEN_FOR_GRANTED } from './rooms.js';
 
 const root = join(__dirname, '../../lib');
 const sources = readSources(root);
@@ -99,7 +99,7 @@ describe('the rooms', () => {
     for (const { file, library, typeOnly } of imports) {
       const room = roomOf(ROOMS, file)!;
       if (library === undefined || typeOnly || FRAMEWORK.includes(library) || library.startsWith('node:')) continue;
-      if (KITS.some((kit) => room.startsWith(kit))) continue;
+      if (APART.some((name) => room.startsWith(name))) continue;
       doors[library] = [...new Set([...(doors[library] ?? []), room])];
     }
     expect(doors).toEqual(DOORS);
@@ -145,7 +145,10 @@ describe('imports', () => {
     const installed = { ...manifest.dependencies, ...manifest.peerDependencies };
     const libraries = imports.filter(({ library }) => library !== undefined && !library.startsWith('node:'));
     const at = ({ file, line, library }: Import): string => `${file}:${line} ${library}`;
-    const isOptional = ({ library }: Import): boolean => manifest.peerDependenciesMeta[library!]?.optional === true;
+    const isOptional = ({ file, library }: Import): boolean => {
+      const granted = TAKEN_FOR_GRANTED[library!];
+      return manifest.peerDependenciesMeta[library!]?.optional === true && granted !== roomOf(ROOMS, file);
+    };
     expect(libraries.filter(({ library }) => !(library! in installed)).map(at)).toEqual([]);
     // By type too: a `.d.ts` that names a package which is not there doesn't compile in the host.
     expect(libraries.filter((entry) => isOptional(entry) && !entry.lazy).map(at)).toEqual([]);

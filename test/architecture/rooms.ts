@@ -132,10 +132,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@testcontainers/postgresql': lazily('only where a container engine answers'),
   },
   testing: {
+    composition: values,
+    context: types,
+    discovery: types,
+    engine: values,
+    errors: values,
+    interfaces: types,
+    persistence: values,
+    runtime: types,
+    services: values,
     'testing/conformance': values,
     'testing/memory': values,
     'testing/postgres': values,
+    'workflow.module.ts': values,
+    '@nestjs/common': values,
+    '@nestjs/core': values,
+    '@nestjs/testing': values,
+    typeorm: values,
   },
+  // A program of its own: no host has made it a DataSource.
+  cli: { errors: values, persistence: values, typeorm: values, 'node:util': values },
 };
 
 /** Where each outside library comes in by value. Nest itself is met in several rooms, and Node's modules are no library. */
@@ -148,8 +164,11 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   uuid: ['composition'],
 };
 
-/** Rooms that hosts load in their tests only: their libraries are no doors of the app. */
-export const KITS = ['testing'];
+/** No part of the running app: what they load, it does not. */
+export const APART = ['testing', 'cli'];
+
+/** Optional for the package, taken for granted in a kit: whoever tests a Nest app has it. */
+export const TAKEN_FOR_GRANTED: Readonly<Record<string, string>> = { '@nestjs/testing': 'testing' };
 
 /** Everywhere by value: the framework that the package is for. */
 export const FRAMEWORK = ['@nestjs/common', '@nestjs/core', 'reflect-metadata'];
@@ -157,6 +176,7 @@ export const FRAMEWORK = ['@nestjs/common', '@nestjs/core', 'reflect-metadata'];
 /** Where Nest is met in files without a dot-suffix (`worker.service.ts`), and why they are named otherwise. */
 export const PLAIN_NEST_FILES: Readonly<Record<string, string>> = {
   composition: 'the whole room is the knot between Nest and the rest',
+  'testing/workflow-tester.ts': 'a kit for Nest apps, named as hosts know it',
   discovery: 'explorer, accessor and registry are words of Nest',
   'decorators/make-injectable.ts': 'what two decorators share',
   persistence: 'takes nothing but the Logger',
