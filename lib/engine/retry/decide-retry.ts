@@ -3,7 +3,7 @@ import { MAX_DURATION_MS } from '../time/index.js';
 import { backoffMs } from './backoff.js';
 import type { CompiledRetryPolicy } from './retry-policy.js';
 
-/** A number from 0 to 1, as Math.random gives; passed in, so that the same numbers give the same decision. */
+/** A number from 0 to 1; passed in, so that the same numbers give the same decision. */
 export type Random = () => number;
 
 export interface DecideRetryParams {
