@@ -1,0 +1,132 @@
+import {
+  Complaints,
+  compilePipeline,
+  compileStage,
+  definitionKey,
+  foldIdentifier,
+  readSchema,
+} from '../engine/definition/index.js';
+import type { CompiledPipeline, PipelineDefaults, PipelineSettings, StageLookup } from '../engine/definition/index.js';
+import { InvalidDefinitionError } from '../errors/index.js';
+import { MetadataAccessor } from './metadata-accessor.js';
+import { classesOf, hasMethod } from './provider-wrapper.js';
+import type { ServedDefinition, StageType } from './served-definition.js';
+import type { FoundClass } from './workflow-explorer.js';
+
+/** Gives the instance whose `define` is called. */
+export type ResolveBlueprint = (found: FoundClass) => Promise<object> | object;
+
+const WORKFLOW_OPTIONS = ['id', 'version', 'input', 'retry', 'limits', 'actor', 'deadline', 'queue', 'scope'];
+
+/**
+ * What is to be added to a registry: gathers every complaint, and is thrown away when there is one, so that a faulty
+ * module changes nothing.
+ */
+export class RegistryDraft {
+  readonly stages: Map<string, StageType>;
+  readonly definitions: Map<string, ServedDefinition>;
+  readonly complaints = new Complaints();
+  /** Stage classes already complained about: pipelines that hold them need not complain again. */
+  private readonly faulty = new Set<Function>();
+
+  constructor(
+    stages: ReadonlyMap<string, StageType>,
+    definitions: ReadonlyMap<string, ServedDefinition>,
+    private readonly defaults: PipelineDefaults,
+  ) {
+    this.stages = new Map(stages);
+    this.definitions = new Map(definitions);
+  }
+
+  addStage(found: FoundClass): void {
+    const { place, options, type: stageClass } = found;
+    const source = {
+      place,
+      options,
+      hasExecute: hasMethod(found, 'execute'),
+      hasCancelHook: hasMethod(found, 'cancel'),
+    };
+    const compiled = compileStage(source, this.complaints);
+    if (!compiled) {
+      this.faulty.add(stageClass);
+      return;
+    }
+    const other = [...this.stages.values()].find(({ id }) => foldIdentifier(id) === foldIdentifier(compiled.id));
+    if (!other) {
+      this.stages.set(compiled.id, Object.freeze({ ...compiled, stageClass, provider: found }));
+    } else if (other.stageClass !== stageClass) {
+      this.faulty.add(stageClass);
+      const problem = `the stage id "${compiled.id}" is also that of ${other.provider.place}${sameBut(compiled.id, other.id)}.`;
+      this.complaints.add(place, problem, 'Give one of them another id.');
+    }
+  }
+
+  async addWorkflow(found: FoundClass, resolve: ResolveBlueprint): Promise<void> {
+    const { place, options, type: workflowClass } = found;
+    const complaints = new Complaints();
+    for (const name of Object.keys(options).filter((key) => !WORKFLOW_OPTIONS.includes(key))) {
+      complaints.add(place, `@Workflow has no option "${name}".`, `There are: ${WORKFLOW_OPTIONS.join(', ')}.`);
+    }
+    const inputSchema = readSchema(options.input, 'input', place, complaints);
+    if (options.input === undefined)
+      complaints.add(place, '@Workflow has no input schema.', 'Give it `input: z.object({ … })`.');
+    const pipeline = hasMethod(found, 'define') ? await this.compile(found, resolve, complaints) : undefined;
+    if (!hasMethod(found, 'define'))
+      complaints.add(place, 'it has no method define(flow).', 'Implement WorkflowBlueprint.');
+    this.complaints.list.push(...complaints.list);
+    if (!pipeline || !inputSchema || complaints.any) return;
+
+    const { definition: compiled, structure } = pipeline;
+    const other = this.findAlike(compiled.id, compiled.version);
+    const key = definitionKey(compiled);
+    if (!other) {
+      this.definitions.set(key, Object.freeze({ key, compiled, structure, inputSchema, workflowClass, place }));
+    } else if (other.workflowClass !== workflowClass) {
+      const problem = `workflow "${compiled.id}" version ${compiled.version} is also ${other.place}${sameBut(compiled.id, other.compiled.id)}.`;
+      this.complaints.add(place, problem, 'Give one of them another id, or another version.');
+    }
+  }
+
+  /** The same id and version, or an id that differs from it only in case: nobody tells those apart. */
+  private findAlike(id: string, version: number): ServedDefinition | undefined {
+    return [...this.definitions.values()].find(({ compiled }) => {
+      if (compiled.id === id) return compiled.version === version;
+      return foldIdentifier(compiled.id) === foldIdentifier(id);
+    });
+  }
+
+  private async compile(
+    found: FoundClass,
+    resolve: ResolveBlueprint,
+    complaints: Complaints,
+  ): Promise<CompiledPipeline | undefined> {
+    const { place, options } = found;
+    try {
+      const blueprint = (await resolve(found)) as { define(flow: unknown): unknown };
+      const define = (flow: unknown): unknown => blueprint.define(flow);
+      const source = { place, id: options.id, version: options.version, define, settings: options as PipelineSettings };
+      return await compilePipeline(source, this.lookup, this.defaults);
+    } catch (error) {
+      if (error instanceof InvalidDefinitionError) complaints.list.push(...error.complaints);
+      else complaints.addThrown(place, 'it could not be built', error);
+      return undefined;
+    }
+  }
+
+  private readonly lookup: StageLookup = (stageClass) => {
+    if (typeof stageClass !== 'function') return undefined;
+    if (this.faulty.has(stageClass)) return 'faulty';
+    const type = this.stages.get(String(MetadataAccessor.stage(stageClass)?.id));
+    return type && stands(type, stageClass) ? type : undefined;
+  };
+}
+
+/** Whether the provider of a stage is the class that a pipeline names, a subclass of it, or stands under its token. */
+export function stands({ stageClass, provider }: StageType, named: Function): boolean {
+  if (stageClass === named || provider.token === named) return true;
+  return [stageClass, ...classesOf(provider.wrapper)].some((type) => type.prototype instanceof named);
+}
+
+function sameBut(id: string, other: string): string {
+  return id === other ? '' : ` ("${other}" differs only in case)`;
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { isIdentifier, IDENTIFIER_RULE } from './engine/definition/identifier.js';
+import { thrownMessage } from './engine/codec/thrown-text.js';
+import { formatDuration, MAX_DURATION_MS, MAX_TIMER_MS, parseDurationMs, type Duration } from './engine/time/index.js';
+
+/** The smallest interval of anything that comes round: less is a busy loop, most often seconds written for milliseconds. */
+const MIN_INTERVAL_MS = 10;
+const HOUR_MS = 3_600_000;
+
+/** A duration in milliseconds, within bounds that its problem names. */
+function duration(min: number, max: number) {
+  return z.unknown().transform((value, ctx): number => {
+    try {
+      const ms = parseDurationMs(value as Duration, 'it');
+      if (ms >= min && ms <= max) return ms;
+      const bounds = `from ${formatDuration(min)} to ${formatDuration(max)}`;
+      ctx.issues.push({
+        code: 'custom',
+        input: value,
+        message: `it is ${formatDuration(ms)}; give it a duration ${bounds}`,
+      });
+    } catch (error) {
+      ctx.issues.push({ code: 'custom', input: value, message: thrownMessage(error) });
+    }
+    return z.NEVER;
+  });
+}
+
+const interval = (max = MAX_TIMER_MS) => duration(MIN_INTERVAL_MS, max);
+const period = () => duration(1, MAX_DURATION_MS);
+
+function integer(min: number, max: number) {
+  const message = `give it an integer from ${min} to ${max}`;
+  return z.number(message).int(message).min(min, message).max(max, message);
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const callback = z.custom<(...args: any[]) => any>(isFunction, 'give it a function');
+const queueName = z.custom<string>(isIdentifier, `a queue's name is ${IDENTIFIER_RULE}`);
+
+// The same rule as the migrations': both become part of SQL texts, and PostgreSQL cuts longer names silently.
+const plainName = (max: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[A-Za-z_][A-Za-z0-9_]{0,${max - 1}}$`), `up to ${max} letters, digits and "_", no digit first`);
+
+function isDataSource(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '';
+  return typeof value === 'object' && value !== null && 'options' in value && 'driver' in value;
+}
+
+/** The parts of the options that are objects of their own. */
+export const SECTIONS = {
+  worker: z.strictObject({
+    concurrency: integer(1, 10_000).default(20),
+    pollInterval: interval(HOUR_MS).default(1_000),
+    queues: z.array(queueName).min(1, 'an empty list serves nothing; write `worker: false` for that').optional(),
+    notify: z.boolean().default(true),
+  }),
+  queue: z.strictObject({ default: queueName.default('default') }),
+  lease: z.strictObject({
+    heartbeatInterval: interval().default(60_000),
+    staleThreshold: interval(MAX_DURATION_MS).default(300_000),
+    absoluteTimeout: duration(0, MAX_DURATION_MS).default(HOUR_MS),
+    maxLosses: integer(0, 1_000).default(5),
+  }),
+  wake: z.strictObject({
+    every: z.literal(false, 'it').or(interval(HOUR_MS)).default(5_000),
+    batch: integer(1, 10_000).default(100),
+    claimTtl: interval(MAX_DURATION_MS).default(60_000),
+  }),
+  idempotency: z.strictObject({ ttl: period().default(30 * 24 * HOUR_MS), strict: z.boolean().default(false) }),
+  outbox: z.strictObject({ maxAttempts: integer(1, 1_000).default(10), backoff: z.any().optional() }),
+  owners: z.strictObject({ resolve: callback.optional(), load: callback.optional() }),
+  retry: z.strictObject({
+    maxAttemptsCap: integer(1, 1_000).default(10),
+    maxAttempts: z.any().optional(),
+    backoff: z.any().optional(),
+    jitter: z.any().optional(),
+  }),
+  limits: z.strictObject({
+    maxStageRuns: z.any().optional(),
+    nestingDepth: z.any().optional(),
+    maxOutputBytes: z.any().optional(),
+    maxInputBytes: z.any().optional(),
+  }),
+} as const;
+
+/** The options as zod sees them. Policies and limits are compiled, and so checked, by the engine. */
+export const OPTIONS_SCHEMA = z.strictObject({
+  dataSource: z.custom<any>(isDataSource, 'give it the name of a DataSource, or a TypeORM DataSource').optional(),
+  schema: plainName(63).optional(),
+  tablePrefix: plainName(31).default('workflow_'),
+  migrations: z.enum(['run', 'check', 'none']).default('check'),
+  isGlobal: z.boolean().optional(),
+  worker: SECTIONS.worker.prefault({}),
+  queue: SECTIONS.queue.prefault({}),
+  lease: SECTIONS.lease.prefault({}),
+  retry: SECTIONS.retry.prefault({}),
+  limits: SECTIONS.limits.prefault({}),
+  shutdownGrace: duration(0, MAX_TIMER_MS).default(30_000),
+  stuckAfter: interval(MAX_DURATION_MS).optional(),
+  requeueAfter: interval(MAX_DURATION_MS).default(60_000),
+  versionDeferDelay: interval(MAX_DURATION_MS).default(30_000),
+  wake: SECTIONS.wake.prefault({}),
+  idempotency: SECTIONS.idempotency.prefault({}),
+  outbox: SECTIONS.outbox.prefault({}),
+  owners: SECTIONS.owners.prefault({}),
+  systemActor: callback.optional(),
+  messages: z.record(z.string(), z.string()).default({}),
+  onDrift: z.enum(['refuse', 'warn']).default('refuse'),
+  foreignDecorators: z.enum(['refuse', 'ignore']).default('refuse'),
+});
+
+export type ParsedOptions = z.output<typeof OPTIONS_SCHEMA>;
