@@ -14,15 +14,23 @@ import type { MemorySession } from './session.js';
 export function claim(session: MemorySession, request: ClaimRequest): ClaimResult {
   const claimed: ClaimedJob[] = [];
   const discarded: DiscardedJob[] = [];
-  // A copy: taking a job changes the index that is walked.
-  for (const job of [...session.db.dueJobs.rows]) {
-    if (claimed.length >= request.limit) break;
-    if (!isWanted(job, request)) continue;
+  for (const job of wantedJobs(session, request)) {
     const taken = take(session, job, request.workerId);
     if (typeof taken === 'object') claimed.push(taken);
     else discarded.push({ jobId: job.id, runId: job.runId, stageRunId: job.stageRunId, ghost: taken });
   }
   return { claimed, discarded };
+}
+
+/** The first due jobs that this worker may take: what it can't serve is passed over before the limit counts. */
+function wantedJobs({ db }: MemorySession, { limit, queues, unserved }: ClaimRequest): JobRecord[] {
+  const wanted: JobRecord[] = [];
+  for (const job of db.dueJobs.rows) {
+    if (wanted.length >= limit) break;
+    if (queues !== null && !queues.includes(job.queue)) continue;
+    if (!unserved.includes(job.definitionKey)) wanted.push(job);
+  }
+  return wanted;
 }
 
 /** Takes one stage run's job by id, for external transports. */
@@ -41,10 +49,6 @@ export function claimStageRun(
     .of(run.id)
     .find((row) => row.stageRunId === stageRunId && row.kind === 'execute' && row.state !== 'claimed');
   return job === undefined ? 'duplicate' : take(session, job, workerId);
-}
-
-function isWanted(job: JobRecord, { queues, unserved }: ClaimRequest): boolean {
-  return (queues === null || queues.includes(job.queue)) && !unserved.includes(job.definitionKey);
 }
 
 /** Takes a due job, or removes it when what it is for is over. */
