@@ -74,5 +74,5 @@ export class Heartbeat {
 
 /** What the store doesn't speak of is held: a lease is lost only when it says so. */
 function stateOf(states: ReadonlyMap<string, LeaseState>, { lease }: Attempt): LeaseState {
-  return states.get(lease.token) ?? 'held';
+  return states.get(lease.jobId) ?? 'held';
 }

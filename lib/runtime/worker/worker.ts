@@ -65,6 +65,7 @@ export class Worker {
   #scheduled = false;
   #unsubscribe: (() => void) | undefined;
   #whenIdle: (() => void)[] = [];
+  #stopping: Promise<void> | undefined;
 
   constructor(
     private readonly settings: WorkerSettings,
@@ -143,9 +144,14 @@ export class Worker {
   /**
    * Ends the worker within `graceMs` and some seconds: no claims from now on; running bodies may end, their leases kept;
    * after the grace they are aborted (`shutdown`), and what does not end then is handed back, its attempt not used up.
-   * Resolves when the last outcome is written, or given up because the database does not answer. Never rejects.
+   * Resolves when the last outcome is written, or given up because the database does not answer. Never rejects. For good: a
+   * second call waits for the first one's end.
    */
-  async stop(graceMs: number): Promise<void> {
+  stop(graceMs: number): Promise<void> {
+    return (this.#stopping ??= this.#end(graceMs));
+  }
+
+  async #end(graceMs: number): Promise<void> {
     const { runner, live, recorder, heartbeat, log } = this.parts;
     this.#running = false;
     this.#asked = false;
