@@ -1,10 +1,5 @@
-import type {
-  CompiledDefinition,
-  CompiledNode,
-  CompiledStage,
-} from '../../../../lib/engine/definition/compiled-definition.js';
 import type { FailureRecord } from '../../../../lib/engine/codec/failure-record.js';
-import { DEFAULT_RETRY_POLICY } from '../../../../lib/engine/retry/index.js';
+import { definition, parallel, single, stage } from '../../../support/definitions.js';
 import {
   decideCancel,
   decideNext,
@@ -17,40 +12,6 @@ import {
 import type { DecideContext } from '../../../../lib/engine/state/enter-node.js';
 import type { RunState, StageRunState } from '../../../../lib/engine/state/rows.js';
 
-const stage = (key: string, more: Partial<CompiledStage> = {}): CompiledStage => ({
-  key,
-  stage: key,
-  config: null,
-  when: null,
-  retry: DEFAULT_RETRY_POLICY,
-  timeoutMs: null,
-  queue: null,
-  hasCancelHook: false,
-  ...more,
-});
-const single = (index: number, one: CompiledStage): CompiledNode => ({
-  key: one.key,
-  index,
-  parallel: false,
-  stages: [one],
-});
-const parallel = (index: number, ...stages: CompiledStage[]): CompiledNode => ({
-  key: `parallel-${index}`,
-  index,
-  parallel: true,
-  stages,
-});
-const definition = (
-  nodes: CompiledNode[],
-  settings: Partial<CompiledDefinition['settings']> = {},
-): CompiledDefinition => ({
-  id: 'd',
-  version: 1,
-  kind: 'pipeline',
-  fingerprint: 'f',
-  nodes,
-  settings: { queue: null, maxStageRuns: 200, deadlineMs: null, actor: 'system', ...settings },
-});
 const context = (): DecideContext => {
   let ids = 0;
   return { nextId: () => `id-${(ids += 1)}`, defaultQueue: 'default' };

@@ -1,0 +1,270 @@
+import type { DataSource } from 'typeorm';
+import type { Pool } from 'pg';
+import { v7 } from 'uuid';
+import type { CompiledDefinition } from '../../../lib/engine/definition/compiled-definition.js';
+import type { FailureRecord } from '../../../lib/engine/codec/failure-record.js';
+import type { ClaimedJob, DecideSettled, NewRun, WorkflowStore } from '../../../lib/engine/ports/index.js';
+import {
+  decideCancel,
+  decideFailure,
+  decideNext,
+  decideRetry,
+  decideSettled,
+  decideStart,
+} from '../../../lib/engine/state/decide.js';
+import { createPostgresStore, EnginePool, PostgresStore, tableNames } from '../../../lib/persistence/index.js';
+import { freshDatabase } from '../../support/database.js';
+import { definition, parallel, single, stage } from '../../support/definitions.js';
+import { brokenInvariants } from '../../support/invariants.js';
+import { exploreAll } from './explore.js';
+import { Side } from './stepped-pool.js';
+
+const LINE = definition([single(0, stage('a')), single(1, stage('b'))]);
+const GROUP = definition([parallel(0, stage('a'), stage('b')), single(1, stage('c'))]);
+const context = { nextId: () => v7(), defaultQueue: 'default' };
+const ALL = { all: true } as const;
+const FAILURE: FailureRecord = { code: 'EXCEPTION', name: 'Error', message: 'no', retryable: true };
+const LIMITS = { staleMs: 300_000, capMs: 0 };
+
+/** What the two sides find: a run, and what an earlier worker has claimed of it. */
+interface Ground {
+  readonly definition: CompiledDefinition;
+  readonly runId: string;
+  readonly jobs: Readonly<Record<string, ClaimedJob>>;
+  readonly key: Buffer;
+}
+
+type Act = (store: WorkflowStore, ground: Ground) => Promise<unknown>;
+
+const leaseOf = ({ jobId, run, stageRun, token }: ClaimedJob) => ({
+  jobId,
+  runId: run.id,
+  stageRunId: stageRun.id,
+  token,
+});
+
+function decideFor(definition: CompiledDefinition): DecideSettled {
+  return (_key, state, event) => decideSettled(definition, state, event, context);
+}
+
+function newRun(definition: CompiledDefinition, more: Partial<NewRun> = {}): NewRun {
+  const id = v7();
+  return {
+    id,
+    definitionId: 'd',
+    definitionVersion: 1,
+    definitionKey: 'd@1#f',
+    ownerId: null,
+    actor: null,
+    trace: null,
+    priority: 0,
+    queue: null,
+    input: '{}',
+    delayMs: 0,
+    startAt: null,
+    deadlineMs: null,
+    awaited: false,
+    idempotency: null,
+    transition: decideStart(definition, { id, queue: null, input: '{}' }, false, context),
+    ...more,
+  };
+}
+
+const complete =
+  (key: string, handOff: boolean): Act =>
+  (store, { definition, jobs }) => {
+    const job = jobs[key]!;
+    const events = [{ type: 'stage:completed' as const, stageRunId: job.stageRun.id, node: key, stage: key }];
+    const base = {
+      lease: leaseOf(job),
+      attempt: 1,
+      outcome: { kind: 'completed' as const, output: `"${key}"` },
+      events,
+    };
+    const node = definition.nodes.find((one) => one.key === job.stageRun.node)!;
+    if (node.stages.length > 1) {
+      return store.settle([{ ...base, definitionKey: 'd@1#f', node: node.key, key, visit: 1 }], decideFor(definition));
+    }
+    const run = { id: job.run.id, queue: null, input: '{}', stageRunCount: job.stageRun.ordinal };
+    const transition = decideNext(definition, run, node.key, `"${key}"`, context);
+    return store.record([
+      { ...base, transition, handOff: handOff ? { token: v7(), workerId: 'w1', queues: null } : null },
+    ]);
+  };
+
+const fail =
+  (key: string): Act =>
+  (store, { definition, jobs }) => {
+    const job = jobs[key]!;
+    const record = {
+      lease: leaseOf(job),
+      attempt: 1,
+      definitionKey: 'd@1#f',
+      node: job.stageRun.node,
+      key,
+      visit: 1,
+      outcome: { kind: 'failed' as const, failure: FAILURE },
+      events: [],
+    };
+    return store.settle([record], decideFor(definition));
+  };
+
+const ACTS: Readonly<Record<string, Act>> = {
+  claim: (store) => store.claim({ workerId: 'w2', limit: 10, queues: null, unserved: [] }),
+  'complete a': complete('a', false),
+  'complete a and keep on': complete('a', true),
+  'complete b': complete('b', false),
+  'fail a': fail('a'),
+  'retry a later': (store, { jobs }) =>
+    store.record([
+      {
+        lease: leaseOf(jobs['a']!),
+        attempt: 1,
+        outcome: { kind: 'retry', failure: FAILURE, delayMs: 0 },
+        transition: null,
+        events: [],
+        handOff: null,
+      },
+    ]),
+  'hand a back': (store, { jobs }) =>
+    store.record([
+      {
+        lease: leaseOf(jobs['a']!),
+        attempt: 1,
+        outcome: { kind: 'released', reason: 'shutdown', delayMs: 0 },
+        transition: null,
+        events: [],
+        handOff: null,
+      },
+    ]),
+  cancel: (store, { definition, runId }) =>
+    store.changeRun(runId, ALL, ({ state }) => ({
+      transition: decideCancel(definition, state, 'why', true, context) ?? null,
+      answer: null,
+    })),
+  'fail the run': (store, { definition, runId }) =>
+    store.changeRun(runId, ALL, ({ state }) => ({
+      transition:
+        state.status === 'RUNNING'
+          ? decideFailure(definition, state, { code: 'X', message: 'x', params: null, node: null }, context)
+          : null,
+      answer: null,
+    })),
+  'retry by hand': (store, { definition, runId }) =>
+    store.changeRun(runId, ALL, ({ state }) => {
+      const decision = decideRetry(definition, state, null, context);
+      return { transition: 'transition' in decision ? decision.transition : null, answer: null };
+    }),
+  reap: (store, { definition, jobs }) => {
+    const records = Object.values(jobs).map((job) => ({
+      expired: {
+        ...leaseOf(job),
+        kind: 'execute' as const,
+        definitionKey: 'd@1#f',
+        node: job.stageRun.node,
+        key: job.stageRun.key,
+        stage: job.stageRun.stage,
+        visit: 1,
+        attempt: 1,
+        losses: 0,
+        workerId: 'w1',
+        reason: 'stale' as const,
+      },
+      outcome: { kind: 'lost' as const, failure: { ...FAILURE, code: 'LEASE_EXPIRED' }, delayMs: 0 },
+      events: [],
+    }));
+    return store.reap(records, LIMITS, decideFor(definition));
+  },
+  heartbeat: (store, { jobs }) => store.extendLeases(Object.values(jobs).map(leaseOf)),
+  'start with a key': (store, { definition, key }) =>
+    store.createRuns([newRun(definition, { idempotency: { digest: key, inputDigest: key, ttlMs: 60_000 } })]),
+  'await the result': (store, { runId }) => store.awaitRuns([runId], ALL),
+};
+
+const LINE_ACTS = Object.keys(ACTS).filter((name) => name !== 'complete b');
+const GROUP_ACTS = [
+  'complete a',
+  'complete b',
+  'fail a',
+  'retry a later',
+  'cancel',
+  'reap',
+  'heartbeat',
+  'claim',
+  'retry by hand',
+];
+
+/** Every pair, an act with itself too. */
+function pairs(names: readonly string[]): [string, string][] {
+  return names.flatMap((a, index) => names.slice(index).map((b): [string, string] => [a, b]));
+}
+
+describe('two connections, statement by statement', () => {
+  let dataSource: DataSource;
+  let monitor: Pool;
+  let plain: WorkflowStore;
+  let pools: EnginePool[];
+
+  beforeAll(async () => {
+    const database = await freshDatabase();
+    dataSource = await database.openDataSource();
+    monitor = database.openPool({ max: 2 });
+    plain = await createPostgresStore(dataSource);
+    pools = [await EnginePool.open(dataSource, { size: 1 }), await EnginePool.open(dataSource, { size: 1 })];
+  });
+
+  afterAll(async () => {
+    await Promise.all([plain.close(), ...pools.map((pool) => pool.close())]);
+    await monitor.end();
+    await dataSource.destroy();
+  });
+
+  async function ground(definition: CompiledDefinition, failed: boolean): Promise<Ground> {
+    await monitor.query(
+      'TRUNCATE workflow_runs, workflow_stage_runs, workflow_node_visits, workflow_attempts, workflow_jobs, workflow_idempotency_keys, workflow_outbox',
+    );
+    const run = newRun(definition);
+    await plain.createRuns([run]);
+    const { claimed } = await plain.claim({ workerId: 'w1', limit: 10, queues: null, unserved: [] });
+    // Past its lease for whoever looks, and still held.
+    await monitor.query(`UPDATE workflow_jobs SET locked_at = locked_at - interval '1 hour'`);
+    const jobs = Object.fromEntries(claimed.map((job) => [job.stageRun.key, job]));
+    const made = { definition, runId: run.id, jobs, key: Buffer.alloc(32, 7) };
+    if (failed) await ACTS['fail a']!(plain, made);
+    return made;
+  }
+
+  async function explore(definition: CompiledDefinition, first: string, second: string): Promise<number> {
+    const failed = first === 'retry by hand' || second === 'retry by hand';
+    return exploreAll(monitor, async () => {
+      const found = await ground(definition, failed);
+      const sides = pools.map((pool, index) => new Side('AB'[index]!, pool)) as [Side, Side];
+      const acts = [ACTS[first]!, ACTS[second]!];
+      sides.forEach((side, index) =>
+        side.start(() => acts[index]!(new PostgresStore(side.stepped, tableNames()), found)),
+      );
+      return {
+        sides,
+        check: async (trace) => {
+          expect({ trace, broken: await brokenInvariants(monitor) }).toEqual({ trace, broken: {} });
+        },
+      };
+    });
+  }
+
+  it.each(pairs(LINE_ACTS))(
+    'RUN-2: in a line, %s beside %s leaves no trace of their order',
+    async (first, second) => {
+      expect(await explore(LINE, first, second)).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+
+  it.each(pairs(GROUP_ACTS))(
+    'GRP-2: in a group, %s beside %s leaves no trace of their order',
+    async (first, second) => {
+      expect(await explore(GROUP, first, second)).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,33 @@
+import type { Pool } from 'pg';
+
+/** What must hold between any two commits, as queries that answer the rows which break it. */
+export const INVARIANTS: Readonly<Record<string, string>> = {
+  'no open stage run under a run that has ended': `
+    SELECT s.id, s.status, r.status AS run FROM workflow_stage_runs s JOIN workflow_runs r ON r.id = s.run_id
+     WHERE r.status IN ('COMPLETED', 'FAILED', 'CANCELLED') AND s.status IN ('PENDING', 'RUNNING', 'SUSPENDED')`,
+  'no job without its open stage run': `
+    SELECT j.id, j.state, s.status FROM workflow_jobs j LEFT JOIN workflow_stage_runs s ON s.id = j.stage_run_id
+     WHERE j.kind = 0 AND (s.id IS NULL OR j.state = 1 AND (s.status <> 'RUNNING' OR s.claim_token IS DISTINCT FROM j.claim_token) OR j.state <> 1 AND s.status <> 'PENDING')`,
+  'no open stage run without its one job': `
+    SELECT s.id, s.status FROM workflow_stage_runs s WHERE s.status IN ('PENDING', 'RUNNING')
+       AND (SELECT count(*) FROM workflow_jobs j WHERE j.stage_run_id = s.id AND j.kind = 0) <> 1`,
+  'no running run without a job': `
+    SELECT r.id FROM workflow_runs r WHERE r.status = 'RUNNING' AND NOT EXISTS (SELECT 1 FROM workflow_jobs j WHERE j.run_id = r.id)`,
+  'each stage entered once a visit': `
+    SELECT run_id, generation, node, visit, key, count(*) FROM workflow_stage_runs GROUP BY 1, 2, 3, 4, 5 HAVING count(*) > 1`,
+  'counters say how many branches are open': `
+    SELECT v.* FROM workflow_node_visits v JOIN workflow_runs r ON r.id = v.run_id AND r.generation = v.generation AND r.status = 'RUNNING'
+     WHERE v.open <> (SELECT count(*) FROM workflow_stage_runs s WHERE s.run_id = v.run_id AND s.node = v.node AND s.visit = v.visit AND s.status NOT IN ('COMPLETED', 'SKIPPED'))`,
+  'each end of a run is told once': `
+    SELECT o.run_id, count(*) FROM workflow_outbox o, json_array_elements(o.events) e
+     GROUP BY 1 HAVING count(*) FILTER (WHERE e->>'type' IN ('run:completed', 'run:failed', 'run:cancelled')) - count(*) FILTER (WHERE e->>'type' = 'run:retried') > 1`,
+};
+
+export async function brokenInvariants(pool: Pool): Promise<Record<string, unknown[]>> {
+  const broken: Record<string, unknown[]> = {};
+  for (const [name, query] of Object.entries(INVARIANTS)) {
+    const { rows } = await pool.query(query);
+    if (rows.length > 0) broken[name] = rows;
+  }
+  return broken;
+}
