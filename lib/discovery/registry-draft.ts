@@ -1,14 +1,8 @@
-import {
-  Complaints,
-  compilePipeline,
-  compileStage,
-  definitionKey,
-  foldIdentifier,
-  readSchema,
-} from '../engine/definition/index.js';
+import { Complaints, compilePipeline, compileStage, definitionKey, readSchema } from '../engine/definition/index.js';
 import type { CompiledPipeline, PipelineDefaults, PipelineSettings, StageLookup } from '../engine/definition/index.js';
 import { InvalidDefinitionError } from '../errors/index.js';
 import { MetadataAccessor } from './metadata-accessor.js';
+import { NameClaims } from './name-claims.js';
 import { classesOf, hasMethod } from './provider-wrapper.js';
 import type { ServedDefinition, StageType } from './served-definition.js';
 import type { FoundClass } from './workflow-explorer.js';
@@ -29,6 +23,9 @@ export class RegistryDraft {
   /** Stage classes already complained about: pipelines that hold them need not complain again. */
   private readonly faulty = new Set<Function>();
 
+  private readonly stageNames = new NameClaims();
+  private readonly workflowNames = new NameClaims();
+
   constructor(
     stages: ReadonlyMap<string, StageType>,
     definitions: ReadonlyMap<string, ServedDefinition>,
@@ -36,10 +33,16 @@ export class RegistryDraft {
   ) {
     this.stages = new Map(stages);
     this.definitions = new Map(definitions);
+    for (const { id, stageClass, provider } of stages.values()) {
+      this.stageNames.add({ id, version: 0, type: stageClass, place: provider.place });
+    }
+    for (const { compiled, workflowClass, place } of definitions.values()) {
+      this.workflowNames.add({ id: compiled.id, version: compiled.version, type: workflowClass, place });
+    }
   }
 
   addStage(found: FoundClass): void {
-    const { place, options, type: stageClass } = found;
+    const { place, options, type } = found;
     const source = {
       place,
       options,
@@ -47,18 +50,14 @@ export class RegistryDraft {
       hasCancelHook: hasMethod(found, 'cancel'),
     };
     const compiled = compileStage(source, this.complaints);
-    if (!compiled) {
-      this.faulty.add(stageClass);
-      return;
+    const id = String(options.id);
+    const rival = this.stageNames.add({ id, version: 0, type, place });
+    if (rival) {
+      this.complaints.add(place, `the stage id "${id}" is also that of ${rival}.`, 'Give one of them another id.');
     }
-    const other = [...this.stages.values()].find(({ id }) => foldIdentifier(id) === foldIdentifier(compiled.id));
-    if (!other) {
-      this.stages.set(compiled.id, Object.freeze({ ...compiled, stageClass, provider: found }));
-    } else if (other.stageClass !== stageClass) {
-      this.faulty.add(stageClass);
-      const problem = `the stage id "${compiled.id}" is also that of ${other.provider.place}${sameBut(compiled.id, other.id)}.`;
-      this.complaints.add(place, problem, 'Give one of them another id.');
-    }
+    if (!compiled || rival) this.faulty.add(type);
+    else if (!this.stages.has(id))
+      this.stages.set(id, Object.freeze({ ...compiled, stageClass: type, provider: found }));
   }
 
   async addWorkflow(found: FoundClass, resolve: ResolveBlueprint): Promise<void> {
@@ -73,26 +72,19 @@ export class RegistryDraft {
     const pipeline = hasMethod(found, 'define') ? await this.compile(found, resolve, complaints) : undefined;
     if (!hasMethod(found, 'define'))
       complaints.add(place, 'it has no method define(flow).', 'Implement WorkflowBlueprint.');
+    const claim = { id: String(options.id), version: Number(options.version), type: workflowClass, place };
+    const rival = this.workflowNames.add(claim);
+    if (rival) {
+      const problem = `workflow "${claim.id}" version ${claim.version} is also ${rival}.`;
+      complaints.add(place, problem, 'Give one of them another id, or another version.');
+    }
     this.complaints.list.push(...complaints.list);
     if (!pipeline || !inputSchema || complaints.any) return;
 
     const { definition: compiled, structure } = pipeline;
-    const other = this.findAlike(compiled.id, compiled.version);
     const key = definitionKey(compiled);
-    if (!other) {
-      this.definitions.set(key, Object.freeze({ key, compiled, structure, inputSchema, workflowClass, place }));
-    } else if (other.workflowClass !== workflowClass) {
-      const problem = `workflow "${compiled.id}" version ${compiled.version} is also ${other.place}${sameBut(compiled.id, other.compiled.id)}.`;
-      this.complaints.add(place, problem, 'Give one of them another id, or another version.');
-    }
-  }
-
-  /** The same id and version, or an id that differs from it only in case: nobody tells those apart. */
-  private findAlike(id: string, version: number): ServedDefinition | undefined {
-    return [...this.definitions.values()].find(({ compiled }) => {
-      if (compiled.id === id) return compiled.version === version;
-      return foldIdentifier(compiled.id) === foldIdentifier(id);
-    });
+    if (this.definitions.has(key)) return;
+    this.definitions.set(key, Object.freeze({ key, compiled, structure, inputSchema, workflowClass, place }));
   }
 
   private async compile(
@@ -125,8 +117,4 @@ export class RegistryDraft {
 export function stands({ stageClass, provider }: StageType, named: Function): boolean {
   if (stageClass === named || provider.token === named) return true;
   return [stageClass, ...classesOf(provider.wrapper)].some((type) => type.prototype instanceof named);
-}
-
-function sameBut(id: string, other: string): string {
-  return id === other ? '' : ` ("${other}" differs only in case)`;
 }
