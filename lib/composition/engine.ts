@@ -69,6 +69,10 @@ export class Engine implements EnginePort, DrivenEngine {
     relay.kick();
   }
 
+  dueIn(ms: number): void {
+    this.#parts.runtime.dueTimer.note(ms);
+  }
+
   readonly waitForEnd: EnginePort['waitForEnd'] = async (runId, scope, { timeoutMs, signal, created = false }) => {
     if (!created) {
       const row = await this.store.getRun(runId, scope);

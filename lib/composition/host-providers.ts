@@ -36,7 +36,7 @@ export class HostProviders {
   }
 
   eventEmitter(): EventEmitterLike | undefined {
-    return this.#find<EventEmitterLike>('emitter', (name) => name === 'EventEmitter2', ['emitAsync'])[0];
+    return this.#find<EventEmitterLike>('emitter', isEmitterName, ['emitAsync', 'onAny'])[0];
   }
 
   /** One for each connection that @nestjs-cls/transactional was told of. */
@@ -61,6 +61,11 @@ export class HostProviders {
     if (this.#complete) this.#known.set(what, list);
     return list;
   }
+}
+
+/** The class that eventemitter2 exports as `EventEmitter2` calls itself `EventEmitter`. */
+function isEmitterName(name: string): boolean {
+  return name === 'EventEmitter2' || name === 'EventEmitter';
 }
 
 function nameOf(token: unknown): string {

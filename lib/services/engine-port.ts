@@ -35,6 +35,8 @@ export interface EnginePort {
   readonly nextId: NextId;
   /** Tells this process and all others, after commit. Never throws. */
   announce(hint: Hint): void;
+  /** Something of a start becomes due in so long: this process sees to it in time (WAKE-6). */
+  dueIn(ms: number): void;
   /** Tells all processes when the host's transaction commits, and nobody when it is rolled back. */
   announceWithin(transaction: JoinedTransaction, hint: Hint): Promise<void>;
   /**

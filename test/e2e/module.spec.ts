@@ -2,6 +2,7 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ClsModule } from 'nestjs-cls';
+import { filter, firstValueFrom } from 'rxjs';
 import { DataSource } from 'typeorm';
 import {
   InvalidOptionsError,
@@ -28,8 +29,9 @@ describe('WorkflowModule.forRoot', () => {
     const modules = [TypeOrmModule.forRoot(database.dataSourceOptions), WorkflowModule.forRoot(options()), One, Two];
     await withApp({ database, modules }, async (app) => {
       const workflows = app.get(WorkflowService);
+      const completed = firstValueFrom(workflows.events().pipe(filter(({ type }) => type === 'run:completed')));
       await expect(workflows.startAndWait(Greeting, { name: 'Ada' })).resolves.toEqual(OUTPUT);
-      await app.close();
+      await completed;
       expect(app.get(Listener).heard.map(({ type }) => type)).toEqual(['run:started', 'run:completed']);
       expect(app.select(One).get(WorkflowService, { strict: false })).toBe(
         app.select(Two).get(WorkflowService, { strict: false }),

@@ -107,6 +107,17 @@ describe('a Nest app on PostgreSQL', () => {
   });
 });
 
+describe('a delayed start', () => {
+  it('WAKE-6: begins in time without a tick of the wake pass', async () => {
+    const app = await startApp({ workflow: { wake: { every: false } } });
+    const workflows = app.get(WorkflowService);
+    await expect(workflows.startAndWait(Greeting, { name: 'Ada' }, { delay: 50 })).resolves.toMatchObject({
+      length: 9,
+    });
+    await app.close();
+  });
+});
+
 describe('a failed run', () => {
   it('RETRY-5: is retried by hand from the stage that failed', async () => {
     const app = await startApp({ workflow: { retry: { maxAttemptsCap: 1 } } });

@@ -69,7 +69,7 @@ export class RunPreparer {
 
     const { idempotencyKey, queue, delayMs, startAt, priority } = settings;
     const id = nextId();
-    const untilStartMs = startAt === null ? delayMs : Math.max(0, Date.parse(startAt) - this.#now());
+    const untilStartMs = this.dueInMs({ startAt, delayMs });
     const context = { nextId, defaultQueue: this.#defaults.queue };
     return {
       id,
@@ -99,6 +99,11 @@ export class RunPreparer {
             }),
       transition: decideStart(compiled, { id, queue, input: text }, untilStartMs > 0, context),
     };
+  }
+
+  /** How long until a run may begin; 0 = at once. */
+  dueInMs({ startAt, delayMs }: Pick<NewRun, 'startAt' | 'delayMs'>): number {
+    return startAt === null ? delayMs : Math.max(0, Date.parse(startAt) - this.#now());
   }
 }
 

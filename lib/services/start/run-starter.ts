@@ -67,7 +67,7 @@ export class RunStarter {
         results.push({ run: { id: answer.runId }, created: answer.created });
       }
       // Group by group: what is committed may begin while the rest is still being written.
-      if (created.some((answer) => answer.created)) await announce(engine, transaction);
+      if (created.some((answer) => answer.created)) await this.#announce(engine, group, transaction);
     }
     return results;
   }
@@ -100,6 +100,19 @@ export class RunStarter {
     });
   }
 
+  async #announce(
+    engine: EnginePort,
+    group: readonly NewRun[],
+    transaction: JoinedTransaction | undefined,
+  ): Promise<void> {
+    const dueInMs = group.map((run) => this.#preparer.dueInMs(run));
+    const soonest = dueInMs.filter((ms) => ms > 0);
+    // Noted before the commit too: a look too many does no harm.
+    if (soonest.length > 0) engine.dueIn(Math.min(...soonest));
+    if (transaction) await engine.announceWithin(transaction, { work: true });
+    else engine.announce({ work: dueInMs.includes(0) });
+  }
+
   #checkConflict(run: NewRun, answer: CreatedRun, key: string | undefined): void {
     if (!this.#strict || answer.created || answer.inputDigest === null || run.idempotency === null) return;
     if (answer.inputDigest.equals(run.idempotency.inputDigest)) return;
@@ -109,9 +122,4 @@ export class RunStarter {
 
 function keyOf(run: NewRun): string | undefined {
   return run.idempotency?.digest.toString('base64');
-}
-
-async function announce(engine: EnginePort, transaction: JoinedTransaction | undefined): Promise<void> {
-  if (transaction) await engine.announceWithin(transaction, { work: true });
-  else engine.announce({ work: true });
 }

@@ -68,6 +68,7 @@ export function serviceKit({
   const clock = MemoryClock.standing(Date.parse('2030-01-01T00:00:00Z'));
   const store = new MemoryStore({ clock });
   const hints: Hint[] = [];
+  const due: number[] = [];
   const joined: { transaction: JoinedTransaction; hint: Hint }[] = [];
   const byKey = ({ compiled }: StartableDefinition): string =>
     `${compiled.id}@${compiled.version}#${compiled.fingerprint}`;
@@ -87,6 +88,7 @@ export function serviceKit({
       byKey: (key) => definitions.find((one) => byKey(one) === key)?.compiled,
     },
     announce: (hint) => void hints.push(hint),
+    dueIn: (ms) => void due.push(ms),
     announceWithin: async (transaction, hint) => void joined.push({ transaction, hint }),
     waitForEnd: async (runId, within) => {
       const row = await store.getRun(runId, within);
@@ -116,7 +118,7 @@ export function serviceKit({
     stream: new EventStream(),
     operator: new WorkflowOperator(parts, new DeadLetters(ready)),
   });
-  return { service, store, clock, hints, joined };
+  return { service, store, clock, hints, due, joined };
 }
 
 /** Runs `fn` as a request of `team` would. */

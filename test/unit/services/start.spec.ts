@@ -93,6 +93,17 @@ describe('start', () => {
   });
 });
 
+describe('delays', () => {
+  it('WAKE-6: this process is told when a delayed start becomes due, and no worker is woken for it', async () => {
+    const { service, clock, due, hints } = serviceKit();
+    await asTeam('a', () => service.start('greet', { name: 'x' }, { startAt: new Date(clock.now() + 500) }));
+    const starts = [{ delay: 9_000 }, { delay: 7_000 }].map((options) => ({ input: { name: 'x' }, ...options }));
+    await asTeam('a', () => service.startMany('greet', starts));
+    expect(due).toEqual([500, 7_000]);
+    expect(hints.every(({ work }) => !work)).toBe(true);
+  });
+});
+
 describe('idempotency keys', () => {
   it('IDEM-1: the same key returns the first run, created false, and wakes nobody', async () => {
     const { service, hints } = serviceKit();
