@@ -45,7 +45,7 @@ export interface ConditionFailedParams {
   message: string;
 }
 
-/** The `when` of a node threw. */
+/** The `when` of a node threw, or answered neither true nor false. */
 export class ConditionFailedError extends WorkflowError<ConditionFailedParams> {
   declare readonly code: 'CONDITION_FAILED';
 

@@ -32,8 +32,8 @@ export const STAGE_CODES = {
     byHand: true,
   },
   CONDITION_FAILED: {
-    text: 'The `when` of {node} threw: {message}. A condition has to answer true or false for every input.',
-    meaning: "A node's condition threw instead of answering.",
+    text: 'The `when` of {node} gave no answer: {message}. A condition has to answer true or false for every input.',
+    meaning: "A node's condition threw, or answered neither true nor false.",
     retried: false,
     byHand: true,
   },
