@@ -163,8 +163,8 @@ function compileNode(
   { key, stageKeys }: KeyedNode,
   stages: CheckedStage[],
 ): CompiledNode {
-  const compiled = stages.map(({ stage, canonicalConfig: _, ...rest }, at) =>
-    Object.freeze({ key: stageKeys[at]!, stage: stage!, ...rest }),
+  const compiled = stages.map(({ stage, config, when, retry, timeoutMs, queue, hasCancelHook }, at) =>
+    Object.freeze({ key: stageKeys[at]!, stage: stage!, config, when, retry, timeoutMs, queue, hasCancelHook }),
   );
   return Object.freeze({ key, index, parallel, stages: Object.freeze(compiled) });
 }

@@ -49,11 +49,16 @@ describe('modules that are loaded lazily', () => {
     expect(registry.get('welcome')).toBeDefined();
   });
 
-  it('DEF-3: loads side by side are each registered once', async () => {
+  it('FAULT H1: modules loaded side by side or later with the same classes register them once', async () => {
     const { registry, loader } = await lazyApp(true);
     @Module({ providers: [Greeting, Greet] })
     class Other {}
     await Promise.all([loader.load(() => WelcomeModule), loader.load(() => Other), loader.load(() => WelcomeModule)]);
+    @Module({ providers: [Greeting, Greet, Welcome] })
+    class Later {}
+    const before = registry.get('welcome');
+    await loader.load(() => Later);
+    expect(registry.get('welcome')).toBe(before);
     expect([...registry.stages.keys()].sort()).toEqual(['approve', 'greet']);
   });
 
