@@ -79,6 +79,19 @@ describe('migrations', () => {
     await Promise.all(sources.map((source) => source.destroy()));
   });
 
+  it('FAULT G8: the script may run in several places at once', async () => {
+    const pool = database.openPool({ max: 8 });
+    await Promise.all(Array.from({ length: 8 }, () => pool.query(migrationSql(tableNames({ schema: 'flows' })))));
+    await pool.end();
+    await checkMigrations(dataSource, tableNames({ schema: 'flows' }));
+  });
+
+  it('FAULT H10: a host that synchronizes before the migrations does not get in their way', async () => {
+    const host = await database.openDataSource({ entities: createWorkflowEntities(), synchronize: true });
+    expect(await runMigrations(host, tableNames())).toEqual([FIRST]);
+    await host.destroy();
+  });
+
   it('OPS-3: migrations run on the pool of the engine too', async () => {
     const pool = await EnginePool.open(dataSource, { entities: createWorkflowEntities() });
     expect(await runMigrations(pool, tableNames())).toEqual([FIRST]);
