@@ -38,9 +38,9 @@ export function assembleWorkflowService(
     keyTtlMs: options.idempotency.ttlMs,
   };
   const parts = {
-    reader: new RunReader(ready),
+    reader: new RunReader(ready, options.messages),
     commands: new RunCommands(ready, joiner, { defaultQueue }),
-    results: new RunResults(ready),
+    results: new RunResults(ready, options.messages),
   };
   return new WorkflowService({
     ...parts,

@@ -1,6 +1,7 @@
 import { decodeJson } from '../../engine/codec/json.js';
+import { formatMessage, type MessageOverrides } from '../../errors/index.js';
 import type { AttemptRow, RunDetails, RunHistory, RunRow, StageRunRow } from '../../engine/ports/index.js';
-import type { AttemptView, RunHistoryView, RunSummary, RunView, StageRunView } from './run-views.js';
+import type { AttemptView, RunFailureView, RunHistoryView, RunSummary, RunView, StageRunView } from './run-views.js';
 
 export function toRunSummary(row: RunRow): RunSummary {
   return {
@@ -20,31 +21,32 @@ export function toRunSummary(row: RunRow): RunSummary {
   };
 }
 
-export function toRunView(row: RunDetails): RunView {
+/** `messages`: the host's texts, in which failures are told instead of the stored one (FAIL-4). */
+export function toRunView(row: RunDetails, messages: MessageOverrides): RunView {
   return {
     ...toRunSummary(row),
     actor: decode(row.actor, null, `The actor of run ${row.id}`),
     input: decodeJson(row.input, `The input of run ${row.id}`),
     output: decode(row.output, undefined, `The output of run ${row.id}`),
-    failure:
-      row.failureCode === null
-        ? null
-        : {
-            code: row.failureCode,
-            message: row.failureMessage ?? '',
-            params: decode(row.failureParams, null, `The failure of run ${row.id}`) as Record<string, unknown> | null,
-            node: row.failedNode,
-          },
+    failure: row.failureCode === null ? null : toFailureView(row, row.failureCode, messages),
     cancelReason: row.cancelReason,
   };
 }
 
-export function toHistoryView({ run, stageRuns, attempts }: RunHistory): RunHistoryView {
+export function toHistoryView({ run, stageRuns, attempts }: RunHistory, messages: MessageOverrides): RunHistoryView {
   const byStageRun = groupByStageRun(attempts);
   return {
-    run: toRunView(run),
+    run: toRunView(run, messages),
     stages: stageRuns.map((stageRun) => toStageRunView(stageRun, byStageRun.get(stageRun.id) ?? [])),
   };
+}
+
+function toFailureView(row: RunDetails, code: string, messages: MessageOverrides): RunFailureView {
+  const params = decode(row.failureParams, null, `The failure of run ${row.id}`) as Record<string, unknown> | null;
+  const message = Object.hasOwn(messages, code)
+    ? formatMessage(code, params ?? {}, messages)
+    : (row.failureMessage ?? '');
+  return { code, message, params, node: row.failedNode };
 }
 
 function toStageRunView(row: StageRunRow, attempts: readonly AttemptRow[]): StageRunView {

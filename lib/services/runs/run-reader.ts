@@ -1,6 +1,12 @@
 import type { OwnerScope, RunFilter } from '../../engine/ports/index.js';
 import { RUN_STATUSES, type RunStatus } from '../../engine/state/statuses.js';
-import { InvalidOptionsError, type OptionProblem, RunNotFoundError, UndefinedIdError } from '../../errors/index.js';
+import {
+  InvalidOptionsError,
+  type MessageOverrides,
+  type OptionProblem,
+  RunNotFoundError,
+  UndefinedIdError,
+} from '../../errors/index.js';
 import type { EngineReady } from '../engine-port.js';
 import { toHistoryView, toRunSummary, toRunView } from './read-views.js';
 import { isUuid } from './run-id.js';
@@ -12,9 +18,11 @@ const LARGEST_PAGE = 500;
 /** Reads runs as people see them, always within a scope. */
 export class RunReader {
   readonly #ready: EngineReady;
+  readonly #messages: MessageOverrides;
 
-  constructor(ready: EngineReady) {
+  constructor(ready: EngineReady, messages: MessageOverrides) {
     this.#ready = ready;
+    this.#messages = messages;
   }
 
   /** @throws RunNotFoundError */
@@ -22,7 +30,7 @@ export class RunReader {
     const { store } = await this.#ready();
     const row = await store.getRun(runId, scope);
     if (!row) throw new RunNotFoundError({ runId });
-    return toRunView(row);
+    return toRunView(row, this.#messages);
   }
 
   /** @throws RunNotFoundError */
@@ -30,7 +38,7 @@ export class RunReader {
     const { store } = await this.#ready();
     const history = await store.history(runId, scope);
     if (!history) throw new RunNotFoundError({ runId });
-    return toHistoryView(history);
+    return toHistoryView(history, this.#messages);
   }
 
   /** Newest first. @throws InvalidOptionsError */

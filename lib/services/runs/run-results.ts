@@ -1,6 +1,6 @@
 import type { OwnerScope } from '../../engine/ports/index.js';
 import { parseDurationMs, type Duration } from '../../engine/time/index.js';
-import { InvalidOptionsError, RunCancelledError, RunFailedError } from '../../errors/index.js';
+import { InvalidOptionsError, type MessageOverrides, RunCancelledError, RunFailedError } from '../../errors/index.js';
 import type { EngineReady } from '../engine-port.js';
 import { toRunView } from './read-views.js';
 import type { RunView } from './run-views.js';
@@ -15,9 +15,11 @@ export interface ResultOptions {
 /** Waits for the ends of runs. */
 export class RunResults {
   readonly #ready: EngineReady;
+  readonly #messages: MessageOverrides;
 
-  constructor(ready: EngineReady) {
+  constructor(ready: EngineReady, messages: MessageOverrides) {
     this.#ready = ready;
+    this.#messages = messages;
   }
 
   /**
@@ -36,7 +38,7 @@ export class RunResults {
     const timeoutMs = timeout === undefined ? undefined : parseDurationMs(timeout, `timeout of ${where}`);
     signal?.throwIfAborted();
     const engine = await this.#ready();
-    return outcomeOf(toRunView(await engine.waitForEnd(runId, scope, { timeoutMs, signal, created })));
+    return outcomeOf(toRunView(await engine.waitForEnd(runId, scope, { timeoutMs, signal, created }), this.#messages));
   }
 }
 

@@ -1,4 +1,4 @@
-import { asTeam, serviceKit } from './service-kit.js';
+import { asTeam, definition, serviceKit } from './service-kit.js';
 import type { TransactionManager } from '../../../lib/interfaces/index.js';
 
 const input = { name: 'x' };
@@ -117,6 +117,30 @@ describe('retry', () => {
     const { run } = await asTeam('a', () => service.start('greet', input));
     await asTeam('a', () => service.cancel(run));
     await expect(asTeam('a', () => service.retry(run))).rejects.toThrow(/cancelled/);
+  });
+});
+
+describe('failures', () => {
+  const definitions = [definition('greet', { maxStageRuns: 0 })];
+
+  it('FAIL-4: are told in the default locale, with code and parameters', async () => {
+    const { service } = serviceKit({ definitions });
+    const { run } = await asTeam('a', () => service.start('greet', input));
+    const { failure } = await asTeam('a', () => service.get(run));
+    expect(failure).toMatchObject({
+      code: 'STEP_LIMIT_EXCEEDED',
+      message: expect.stringContaining('maxStageRuns'),
+      params: { value: 0 },
+    });
+  });
+
+  it("FAIL-4: are told in the host's texts where it has some", async () => {
+    const { service } = serviceKit({ definitions, messages: { STEP_LIMIT_EXCEEDED: 'höchstens {value} Schritte' } });
+    const { run } = await asTeam('a', () => service.start('greet', input));
+    await expect(asTeam('a', () => service.result(run))).rejects.toMatchObject({
+      failureMessage: 'höchstens 0 Schritte',
+    });
+    expect((await asTeam('a', () => service.history(run))).run.failure?.message).toBe('höchstens 0 Schritte');
   });
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ClsScope, ContextCapture } from '../../../lib/context/index.js';
 import type { CompiledDefinition, CompiledStage } from '../../../lib/engine/definition/compiled-definition.js';
 import type { Hint, JoinedTransaction } from '../../../lib/engine/ports/index.js';
-import { UnknownWorkflowError } from '../../../lib/errors/index.js';
+import { type MessageOverrides, UnknownWorkflowError } from '../../../lib/errors/index.js';
 import type { EnginePort, StartableDefinition } from '../../../lib/services/engine-port.js';
 import { DeadLetters } from '../../../lib/services/events/dead-letters.js';
 import { EventStream } from '../../../lib/services/events/event-stream.js';
@@ -56,6 +56,7 @@ export interface KitOptions {
   readonly strict?: boolean;
   readonly hosts?: readonly TransactionHostLike[];
   readonly maxInputBytes?: number;
+  readonly messages?: MessageOverrides;
 }
 
 /** The services on the in-memory store, without Nest and without a worker. */
@@ -64,6 +65,7 @@ export function serviceKit({
   strict = false,
   hosts = [],
   maxInputBytes = 10_000,
+  messages = {},
 }: KitOptions = {}) {
   const clock = MemoryClock.standing(Date.parse('2030-01-01T00:00:00Z'));
   const store = new MemoryStore({ clock });
@@ -106,9 +108,9 @@ export function serviceKit({
   );
   const preparer = new RunPreparer(capture, { queue: 'default', maxInputBytes, keyTtlMs: 60_000 }, () => clock.now());
   const parts = {
-    reader: new RunReader(ready),
+    reader: new RunReader(ready, messages),
     commands: new RunCommands(ready, joiner, { defaultQueue: 'default' }),
-    results: new RunResults(ready),
+    results: new RunResults(ready, messages),
   };
   const service = new WorkflowService({
     ...parts,
