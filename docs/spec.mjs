@@ -25,7 +25,8 @@ for (const folder of ['test', 'lib/testing/conformance']) {
     if (!file.endsWith('.ts')) continue;
     const text = readFileSync(join(root, folder, file), 'utf8');
     for (const [, title] of text.matchAll(/\b(?:it|test)(?:\.each\([^]*?\))?\(\s*['"`]([^'"`]*)/g)) {
-      for (const id of title.split(':')[0].match(ID) ?? []) {
+      const ids = /^[A-Z][A-Z0-9, -]*:/.exec(title)?.[0] ?? '';
+      for (const id of ids.match(ID) ?? []) {
         if (known.has(id)) proven.set(id, (proven.get(id) ?? 0) + 1);
         else unknown.push(`${folder}/${file}: ${title}`);
       }
