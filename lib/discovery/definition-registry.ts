@@ -1,5 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { InvalidDefinitionError, UndefinedIdError, UnknownWorkflowError } from '../errors/index.js';
+import {
+  DefinitionDriftError,
+  ForeignDecoratorError,
+  InvalidDefinitionError,
+  UndefinedIdError,
+  UnknownWorkflowError,
+} from '../errors/index.js';
 import type { PipelineDefaults } from '../engine/definition/index.js';
 import type { ResolvedWorkflowOptions } from '../interfaces/resolved-workflow-options.js';
 import { RESOLVED_WORKFLOW_OPTIONS } from '../workflow.constants.js';
@@ -26,7 +32,8 @@ export class DefinitionRegistry {
   private served: ReadonlyMap<string, ServedDefinition> = new Map();
   private versions: ReadonlyMap<string, ReadonlyMap<number, ServedDefinition>> = new Map();
   private handlers: readonly FoundEventHandler[] = [];
-  /** Modules that were looked at, the refused ones included: their faults were told, and must not block later modules. */
+  private loaded = false;
+  /** Modules that need not be looked at again. */
   private readonly seen = new Set<HostModule>();
   private readonly checks: ServingCheck[] = [];
   private scanning: Promise<unknown> = Promise.resolve();
@@ -132,7 +139,20 @@ export class DefinitionRegistry {
   private async scan(): Promise<boolean> {
     const modules = this.explorer.builtModules().filter((module) => !this.seen.has(module));
     if (modules.length === 0) return false;
-    for (const module of modules) this.seen.add(module);
+    try {
+      const added = await this.add(modules);
+      this.loaded = true;
+      for (const module of modules) this.seen.add(module);
+      return added;
+    } catch (error) {
+      // A faulty boot fails each time it is tried; a faulty module that came later was refused once, and is then in
+      // nobody's way. A check that could not be made (the database is away) is made anew.
+      if (this.loaded && isFault(error)) for (const module of modules) this.seen.add(module);
+      throw error;
+    }
+  }
+
+  private async add(modules: readonly HostModule[]): Promise<boolean> {
     const { stages, workflows, eventHandlers, others } = this.explorer.explore(modules);
     const foreign = this.options.foreignDecorators === 'refuse' ? foreignDecoratorError(others) : undefined;
     if (foreign) throw foreign;
@@ -170,6 +190,11 @@ export class DefinitionRegistry {
     const { retry, limits } = this.options;
     return { retry: retry.policy, maxAttemptsCap: retry.maxAttemptsCap, maxStageRuns: limits.maxStageRuns };
   }
+}
+
+/** The module itself is wrong, and will be the next time. */
+function isFault(error: unknown): boolean {
+  return [InvalidDefinitionError, ForeignDecoratorError, DefinitionDriftError].some((fault) => error instanceof fault);
 }
 
 function nameOf(workflow: string | Function): string {

@@ -215,6 +215,24 @@ describe('DefinitionRegistry', () => {
     expect(registry.definitions.size).toBe(0);
   });
 
+  it('FAULT C17: a boot that failed fails again for the same reason, and succeeds when that is gone', async () => {
+    const { Approve } = DuplicateOf('approve');
+    const { Approval } = DuplicateOf('approve');
+    const faulty = (await registryApp({ providers: [Approve, Approval] })).registry;
+    await expect(faulty.load()).rejects.toThrow(InvalidDefinitionError);
+    await expect(faulty.load()).rejects.toThrow(InvalidDefinitionError);
+
+    const { registry } = await registryApp({ imports: [WelcomeModule] });
+    let away = true;
+    registry.addCheck(async () => {
+      if (away) throw new Error('the database is away');
+    });
+    await expect(registry.load()).rejects.toThrow('the database is away');
+    away = false;
+    await registry.load();
+    expect(registry.get('welcome')).toBeDefined();
+  });
+
   it('DEF-4: who loads while it is being loaded waits for the end', async () => {
     const { registry } = await registryApp({ imports: [WelcomeModule] });
     let letGo = (): void => undefined;

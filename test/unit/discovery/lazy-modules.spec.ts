@@ -62,6 +62,18 @@ describe('modules that are loaded lazily', () => {
     expect([...registry.stages.keys()].sort()).toEqual(['approve', 'greet']);
   });
 
+  it('FAULT G7: a load that could not be checked is made up for later', async () => {
+    const { registry, loader } = await lazyApp(true);
+    let away = true;
+    registry.addCheck(async () => {
+      if (away) throw new Error('the database is away');
+    });
+    await expect(loader.load(() => WelcomeModule)).rejects.toThrow('the database is away');
+    expect(registry.definitions.has('welcome')).toBe(false);
+    away = false;
+    expect((await registry.lookup('welcome')).workflowClass).toBe(Welcome);
+  });
+
   it('DEF-3: watching twice watches once, and ends', async () => {
     const { loader, lazy } = await lazyApp(true);
     const watched = loader.load;
