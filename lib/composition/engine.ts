@@ -1,6 +1,6 @@
 import type { Hint } from '../engine/ports/index.js';
 import { isTerminalRun } from '../engine/state/statuses.js';
-import { RunNotFoundError } from '../errors/index.js';
+import { RunNotFoundError, ShuttingDownError } from '../errors/index.js';
 import { errorLine, type RuntimeLog } from '../runtime/background/runtime-log.js';
 import { within } from '../runtime/background/within.js';
 import type { EnginePort } from '../services/engine-port.js';
@@ -34,6 +34,7 @@ export class Engine implements EnginePort, DrivenEngine {
   readonly #parts: EngineParts;
   #interval: WakeInterval | undefined;
   #stopped: Promise<void> | undefined;
+  #drained = false;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -82,12 +83,18 @@ export class Engine implements EnginePort, DrivenEngine {
     return this.#parts.runtime.results.wait(runId, scope, { timeoutMs, signal });
   };
 
-  readonly processAvailable: DrivenEngine['processAvailable'] = (options) =>
-    this.#parts.runtime.pump.processAvailable(options);
+  readonly processAvailable: DrivenEngine['processAvailable'] = async (options) => {
+    this.#refuseDrained('processAvailable');
+    return this.#parts.runtime.pump.processAvailable(options);
+  };
 
-  readonly handleJob: DrivenEngine['handleJob'] = (message) => this.#parts.runtime.pump.handleJob(message);
+  readonly handleJob: DrivenEngine['handleJob'] = async (message) => {
+    this.#refuseDrained('handleJob');
+    return this.#parts.runtime.pump.handleJob(message);
+  };
 
   drain(graceMs: number = this.#parts.shutdownGraceMs): Promise<void> {
+    this.#drained = true;
     return this.#parts.runtime.worker.stop(graceMs);
   }
 
@@ -113,6 +120,7 @@ export class Engine implements EnginePort, DrivenEngine {
 
   async #end(): Promise<void> {
     const { storage, runtime, shutdownGraceMs } = this.#parts;
+    this.#drained = true;
     runtime.results.stop();
     this.#interval?.stop();
     await Promise.all([
@@ -124,6 +132,11 @@ export class Engine implements EnginePort, DrivenEngine {
     await runtime.relay.stop(CLOSE_MS);
     await this.#ended('the notifier', storage.notifier.stop());
     await this.#ended('the store', storage.store.close());
+  }
+
+  /** A drained runner hands back whatever it is given: claiming for it would go round in circles. */
+  #refuseDrained(call: string): void {
+    if (this.#drained) throw new ShuttingDownError({ what: `The call of ${call}` });
   }
 
   async #ended(what: string, work: Promise<unknown>): Promise<void> {

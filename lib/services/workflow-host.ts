@@ -36,7 +36,7 @@ export class WorkflowHost {
    * Runs jobs that are due, and those that follow from them, until none is due or a limit is met. Resolves when all of them
    * are recorded.
    *
-   * @throws InvalidOptionsError
+   * @throws InvalidOptionsError, ShuttingDownError after `drain`, what the database throws
    */
   async processAvailable({ max = 100, timeBudget }: ProcessOptions = {}): Promise<ProcessReport> {
     const problems: OptionProblem[] = [];
@@ -52,7 +52,7 @@ export class WorkflowHost {
    * Runs the job that a message of an external transport names. A ghost was not run: the answer says why, and whether the
    * message should be delivered again.
    *
-   * @throws UndefinedIdError, InvalidOptionsError for an id that can't be one
+   * @throws UndefinedIdError, InvalidOptionsError for an id that can't be one, ShuttingDownError after `drain`
    */
   async handleJob(message: JobMessage): Promise<JobAnswer> {
     const stageRunId: unknown = message?.stageRunId;
@@ -69,7 +69,7 @@ export class WorkflowHost {
 
   /**
    * Stops claiming and waits for what runs, as at shutdown: `shutdownGrace`, or the time given, then the rest is handed
-   * back. Nothing is claimed by this process afterwards.
+   * back. Nothing is run by this process afterwards.
    */
   async drain(grace?: Duration): Promise<void> {
     const graceMs = grace === undefined ? undefined : parseDurationMs(grace, 'grace of drain');

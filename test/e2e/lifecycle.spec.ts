@@ -115,6 +115,35 @@ describe('boot', () => {
     await app.close();
   });
 
+  it('FAULT H12: nothing is claimed before every module is initialised', async () => {
+    const database = await freshDatabase();
+    const before = await startApp({ database, providers: GATED, workflow: { worker: false } });
+    const { run } = await before.get(WorkflowService).start(GatedFlow, {});
+    await before.close();
+
+    const init = signal();
+    @Injectable()
+    class SlowClient {
+      constructor(private readonly gate: Gate) {}
+
+      async onModuleInit(): Promise<void> {
+        await init.promise;
+        // Whoever was let in before finds the gate open with this.
+        this.gate.opened.resolve('after init');
+      }
+    }
+    const app = await buildApp({ database, providers: [...GATED, SlowClient] });
+    let early = false;
+    void app.get(Gate).entered.promise.then(() => (early = true));
+    const initialised = app.init();
+    await expect(app.get(WorkflowService).get(run)).resolves.toMatchObject({ status: 'RUNNING' });
+    expect(early).toBe(false);
+    init.resolve();
+    await initialised;
+    await expect(app.get(WorkflowService).result(run)).resolves.toBe('after init');
+    await app.close();
+  });
+
   it('DEF-3: all faulty definitions are named at once, and the app does not come up', async () => {
     @Stage({ id: 'salute' })
     class Other {
@@ -193,6 +222,9 @@ describe('a process without a worker', () => {
     await expect(host.handleJob({ stageRunId })).resolves.toMatchObject({ ghost: true, ghostReason: 'duplicate' });
     await expect(host.handleJob({ stageRunId: 'x' })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
     await expect(host.handleJob({} as never)).rejects.toMatchObject({ code: 'UNDEFINED_ID' });
+    await host.drain();
+    await expect(host.processAvailable()).rejects.toBeInstanceOf(ShuttingDownError);
+    await expect(host.handleJob({ stageRunId })).rejects.toBeInstanceOf(ShuttingDownError);
     await app.close();
   });
 });
