@@ -1,10 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
 import { WorkflowError } from 'nestjs-workflow-engine';
+import { DataSource } from 'typeorm';
 import { createApp } from './app/create-app.js';
 import { openDatabase, type SampleDatabase } from './database.js';
 import { DocumentLibrary } from './documents/document-library.js';
 import { ExtraDocuments } from './documents/extra-documents.js';
-import { finishedOf, type ProgressView } from './progress/progress.js';
+import type { ProgressView } from './progress/progress.js';
 import { openProgressView } from './progress/open-progress-view.js';
 import { renderReport } from './report/report-text.js';
 import { summarise } from './report/summary.js';
@@ -25,6 +26,8 @@ const HICCUP_RATE = 0.06;
 export class Sample {
   private database: SampleDatabase | undefined;
   private app: INestApplication | undefined;
+  private booting: Promise<INestApplication | undefined> | undefined;
+  private bootedAt: Date | undefined;
   private view: ProgressView | undefined;
   private drawing: NodeJS.Timeout | undefined;
   private stopping: Promise<void> | undefined;
@@ -36,19 +39,20 @@ export class Sample {
 
   /** Resolves when every document is done and reported, or when `stop` came first: then with false. */
   async run(): Promise<boolean> {
-    const app = await this.boot();
+    this.booting = this.boot();
+    const app = await this.booting;
     if (!app) return false;
     const runs = app.get(DocumentRuns);
     const tracker = app.get(ProgressTracker);
     const started = performance.now();
     try {
-      const begun = await this.startAll(app);
+      const count = await this.startAll(app);
       this.show(tracker);
       await runs.waitForAll();
       const outcomes = await runs.outcomes();
       this.endView(tracker);
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-      this.print(`\n${begun} documents in ${seconds} s.\n\n${renderReport(summarise(outcomes))}`);
+      this.print(`\n${count} documents in ${seconds} s.\n\n${renderReport(summarise(outcomes))}`);
       this.printWhereToLook(await app.getUrl());
       return true;
     } catch (error) {
@@ -72,6 +76,8 @@ export class Sample {
     const options = { databaseUrl: database.url, workingFolder, paceMs, concurrency, hiccupRate: HICCUP_RATE };
     const app = (this.app = await createApp(options));
     if (this.stopping) return undefined;
+    // Read before `listen`, which starts the worker: it goes on with open runs at once.
+    this.bootedAt = await databaseNow(app);
     await app.listen(port, '127.0.0.1');
     this.print(`HTTP: ${await app.getUrl()} (Swagger at /api)`);
     return app;
@@ -81,19 +87,18 @@ export class Sample {
     const library = app.get(DocumentLibrary);
     await app.get(ExtraDocuments).make({ french: library.get('fra').path, english: library.get('eng').path });
     const documents = library.list().slice(-this.settings.limit);
-    const runs = await app.get(DocumentRuns).startAll(documents, this.settings.batch);
-    const progress = app.get(ProgressTracker).tally.progress();
+    const { runs, endedBefore } = await app.get(DocumentRuns).startAll(documents, this.settings.batch, this.bootedAt!);
     const earlier = runs.filter(({ created }) => !created).length;
-    const finished = finishedOf(progress);
     this.print(
       earlier === 0
         ? `${runs.length} documents to analyse. Ctrl-C at any time; the next start goes on from there.\n`
-        : `${earlier} of ${runs.length} documents were begun by an earlier start; ${finished} of them are done already.\n`,
+        : `${earlier} of ${runs.length} documents were begun by an earlier start, which had finished ${endedBefore}. Going on.\n`,
     );
     return runs.length;
   }
 
   private show(tracker: ProgressTracker): void {
+    if (this.stopping) return;
     const view = (this.view = openProgressView(this.out));
     view.show(tracker.tally.progress());
     this.drawing = setInterval(() => view.show(tracker.tally.progress()), DRAW_INTERVAL_MS);
@@ -107,6 +112,8 @@ export class Sample {
   }
 
   private async close(): Promise<void> {
+    // What is half open can't be closed.
+    await this.booting?.catch(() => undefined);
     this.endView();
     await this.app?.close();
     await this.database?.stop();
@@ -129,4 +136,9 @@ export class Sample {
   private print(text: string): void {
     this.out.write(`${text}\n`);
   }
+}
+
+async function databaseNow(app: INestApplication): Promise<Date> {
+  const [row] = await app.get(DataSource).query<{ now: Date }[]>('SELECT now()');
+  return row!.now;
 }

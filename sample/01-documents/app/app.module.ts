@@ -40,6 +40,8 @@ export class AppModule {
         WorkflowModule.forRoot({
           migrations: 'run',
           worker: { concurrency: options.concurrency },
+          // Short, so that a killed process's stages are taken over while somebody looks on. Productive apps can wait longer.
+          lease: { heartbeatInterval: '5s', staleThreshold: '20s' },
           // A stage of this sample takes a second at most, so Ctrl-C need not wait for longer.
           shutdownGrace: '5s',
         }),

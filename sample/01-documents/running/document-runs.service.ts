@@ -13,6 +13,12 @@ export interface DocumentRun {
   readonly created: boolean;
 }
 
+export interface StartedRuns {
+  readonly runs: readonly DocumentRun[];
+  /** Of those that were begun before, the ones that had also ended by then, by the database's clock. */
+  readonly endedBefore: number;
+}
+
 /** How many calls to the database are made side by side when there is one for each document. */
 const CALLS_AT_ONCE = 8;
 
@@ -35,17 +41,19 @@ export class DocumentRuns {
   /**
    * Makes sure that each document has its run in this batch. The key names batch and document, so a second call, in
    * this process or after a crash of it, finds the runs of the first: finished ones stay finished, the others go on.
+   *
+   * @param bootedAt when this process began to work, on the database's clock
    */
-  async startAll(documents: readonly SampleDocument[], batch: string): Promise<readonly DocumentRun[]> {
+  async startAll(documents: readonly SampleDocument[], batch: string, bootedAt: Date): Promise<StartedRuns> {
     const starts = documents.map(({ id }) => ({ input: { documentId: id }, idempotencyKey: `${batch}:${id}` }));
     const started = await this.workflows.startMany(DocumentAnalysis, starts);
     this.runs = started.map(({ run, created }, i) => ({ documentId: documents[i]!.id, runId: run.id, created }));
     for (const { runId } of this.runs) this.tracker.tally.track(runId);
     const earlier = this.runs.filter(({ created }) => !created);
-    await eachOf(earlier, CALLS_AT_ONCE, async ({ runId }) => {
-      this.tracker.noteHistory(await this.workflows.history(runId));
-    });
-    return this.runs;
+    const histories = await eachOf(earlier, CALLS_AT_ONCE, ({ runId }) => this.workflows.history(runId));
+    for (const history of histories) this.tracker.noteHistory(history);
+    const endedBefore = histories.filter(({ run }) => run.finishedAt !== null && run.finishedAt <= bootedAt).length;
+    return { runs: this.runs, endedBefore };
   }
 
   /** Resolves when every run of `startAll` has ended, however it did. @throws ShuttingDownError when the app closes */
