@@ -1,0 +1,63 @@
+import type { Type } from '@nestjs/common';
+import { z } from 'zod';
+import {
+  Stage,
+  Workflow,
+  WorkflowService,
+  type StageContext,
+  type StageOptions,
+  type WorkflowClass,
+  type WorkflowOptions,
+} from 'nestjs-workflow-engine';
+import { filter, firstValueFrom } from 'rxjs';
+import type { INestApplicationContext } from '@nestjs/common';
+
+type Body = (ctx: StageContext<any>) => unknown;
+type Any = any;
+
+/** A stage class around a function. Its types are left to the compiler's tests (`test/types`). */
+export function stageOf(id: string, execute: Body, options: Partial<StageOptions> & { cancel?: Body } = {}): Type<Any> {
+  const { cancel, ...rest } = options;
+  class Body {
+    execute(ctx: StageContext<any>): unknown {
+      return execute(ctx);
+    }
+  }
+  if (cancel) Object.assign(Body.prototype, { cancel });
+  (Stage({ id, ...rest }) as Any)(Body);
+  return Body;
+}
+
+/** Stages one after another; an object of them stands side by side. */
+export type Node = Type<Any> | Record<string, Type<Any>>;
+
+export function flowOf(
+  id: string,
+  nodes: readonly Node[],
+  options: Partial<WorkflowOptions<z.ZodType>> = {},
+): WorkflowClass<z.ZodType> & Type<Any> {
+  class Pipeline {
+    define(flow: Any): unknown {
+      return nodes.reduce<Any>(
+        (built, node) => (typeof node === 'function' ? built.pipe(node) : built.parallel(node)),
+        flow,
+      );
+    }
+  }
+  (Workflow({ id, version: 1, input: z.unknown(), ...options }) as Any)(Pipeline);
+  return Pipeline as Any;
+}
+
+/** Its policy: tries without a pause. */
+export const AT_ONCE = { maxAttempts: 3, backoff: ['1ms'], jitter: 0 } as const;
+
+/** Resolves with the next event of a type that this process relays for a run. Subscribe before it can happen. */
+export function told(app: INestApplicationContext, type: string, runId?: string): Promise<Any> {
+  const events = app.get(WorkflowService).events();
+  return firstValueFrom(events.pipe(filter((event) => event.type === type && (!runId || event.run.id === runId))));
+}
+
+/** Asks until it is so. What is asked goes to the database, so nothing spins. */
+export async function until(asked: () => Promise<boolean>): Promise<void> {
+  while (!(await asked().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 10));
+}
