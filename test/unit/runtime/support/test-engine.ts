@@ -49,11 +49,13 @@ export interface TestEngineGiven {
   /** Around the store: to break it. */
   readonly wrap?: (store: WorkflowStore) => WorkflowStore;
   readonly workerId?: string;
+  /** Instead of the in-memory one; `clock` and `database` then mean nothing. Closed with the engine. */
+  readonly store?: WorkflowStore;
 }
 
 const CONTEXT = { nextId: v7, defaultQueue: 'default' };
 
-/** One process with a runtime on the in-memory store; nothing moves before `runtime.worker.start()`. */
+/** One process with a runtime, on the in-memory store unless given another; nothing moves before `runtime.worker.start()`. */
 export class TestEngine {
   readonly clock: MemoryClock;
   readonly database: MemoryDatabase;
@@ -68,12 +70,12 @@ export class TestEngine {
 
   constructor(
     workflows: readonly TestWorkflow[],
-    { options, database, clock, notifier, wrap, workerId }: TestEngineGiven = {},
+    { options, database, clock, notifier, wrap, workerId, store: given }: TestEngineGiven = {},
   ) {
     this.clock = clock ?? MemoryClock.standing();
     this.database = database ?? new MemoryDatabase();
     this.notifier = notifier ?? new LocalNotifier();
-    const store = new MemoryStore({ clock: this.clock, database: this.database });
+    const store = given ?? new MemoryStore({ clock: this.clock, database: this.database });
     this.store = wrap ? wrap(store) : store;
     this.definitions = new TestDefinitions(...workflows);
     this.runtime = assembleRuntime({
@@ -159,5 +161,6 @@ export class TestEngine {
     this.#closed();
     this.runtime.results.stop();
     await Promise.all([this.runtime.worker.stop(0), this.runtime.dueTimer.stop(), this.runtime.relay.stop(1_000)]);
+    await this.store.close();
   }
 }
