@@ -79,7 +79,7 @@ describe('sample 01, documents', () => {
 
   it('LEASE-6: interrupted in the middle, it hands back in order, and the next start goes on and redoes nothing', async () => {
     const first = start('--limit', '40', '--concurrency', '4', '--pace', '100');
-    await printed(first, /^(1\d|2\d)\/40 documents/m);
+    await printed(first, /^([5-9]|[123]\d)\/40 documents/m);
     expect(await first.kill('SIGINT')).toEqual({ code: 130, signal: null });
     expect(first.output).toContain('Stopped in order.');
     expect(first.output).not.toContain('documents analysed');
@@ -90,7 +90,7 @@ describe('sample 01, documents', () => {
       second,
       /^40 of 40 documents were begun by an earlier start, which had finished (\d+)/m,
     );
-    expect(Number(before)).toBeGreaterThanOrEqual(10);
+    expect(Number(before)).toBeGreaterThanOrEqual(5);
     expect(Number(before)).toBeLessThan(40);
     await printed(second, /^38 of 40 documents analysed, 2 failed/m);
 

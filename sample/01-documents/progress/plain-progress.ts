@@ -16,8 +16,7 @@ export class PlainProgress implements ProgressView {
 
   show(progress: Progress): void {
     this.last = progress;
-    const percent = progress.documents === 0 ? 100 : (100 * finishedOf(progress)) / progress.documents;
-    const step = Math.floor(percent / this.percentPerLine);
+    const step = Math.floor(percentOf(progress) / this.percentPerLine);
     if (step === this.shownStep) return;
     this.shownStep = step;
     this.write(progress);
@@ -37,4 +36,11 @@ export class PlainProgress implements ProgressView {
     this.lastLine = line;
     this.writeLine(line);
   }
+}
+
+/** By stages, not by documents: with many documents side by side, the first of them ends late. */
+function percentOf({ documents, stages }: Progress): number {
+  const total = documents * stages.length;
+  const done = stages.reduce((sum, { completed, failed }) => sum + completed + failed, 0);
+  return total === 0 ? 100 : (100 * done) / total;
 }
