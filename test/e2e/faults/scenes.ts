@@ -1,4 +1,4 @@
-import type { Type } from '@nestjs/common';
+import type { INestApplicationContext, Type } from '@nestjs/common';
 import { z } from 'zod';
 import {
   Stage,
@@ -6,17 +6,19 @@ import {
   WorkflowService,
   type StageContext,
   type StageOptions,
-  type WorkflowClass,
   type WorkflowOptions,
 } from 'nestjs-workflow-engine';
 import { filter, firstValueFrom } from 'rxjs';
-import type { INestApplicationContext } from '@nestjs/common';
 
-type Body = (ctx: StageContext<any>) => unknown;
+export type StageBody = (ctx: StageContext<any>) => unknown;
 type Any = any;
 
 /** A stage class around a function. Its types are left to the compiler's tests (`test/types`). */
-export function stageOf(id: string, execute: Body, options: Partial<StageOptions> & { cancel?: Body } = {}): Type<Any> {
+export function stageOf(
+  id: string,
+  execute: StageBody,
+  options: Partial<StageOptions> & { cancel?: StageBody } = {},
+): Type<Any> {
   const { cancel, ...rest } = options;
   class Body {
     execute(ctx: StageContext<any>): unknown {
@@ -31,11 +33,8 @@ export function stageOf(id: string, execute: Body, options: Partial<StageOptions
 /** Stages one after another; an object of them stands side by side. */
 export type Node = Type<Any> | Record<string, Type<Any>>;
 
-export function flowOf(
-  id: string,
-  nodes: readonly Node[],
-  options: Partial<WorkflowOptions<z.ZodType>> = {},
-): WorkflowClass<z.ZodType> & Type<Any> {
+/** A workflow class of these nodes. */
+export function flowOf(id: string, nodes: readonly Node[], options: Partial<WorkflowOptions<z.ZodType>> = {}): Any {
   class Pipeline {
     define(flow: Any): unknown {
       return nodes.reduce<Any>(
@@ -45,7 +44,7 @@ export function flowOf(
     }
   }
   (Workflow({ id, version: 1, input: z.unknown(), ...options }) as Any)(Pipeline);
-  return Pipeline as Any;
+  return Pipeline;
 }
 
 /** Its policy: tries without a pause. */
