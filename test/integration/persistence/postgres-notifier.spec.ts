@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import type { Hint } from '../../../lib/engine/ports/notifier.js';
 import { EnginePool } from '../../../lib/persistence/engine-pool.js';
 import { decodePayload, encodeHint } from '../../../lib/persistence/notifier/hint-payload.js';
+import { HintPublisher } from '../../../lib/persistence/notifier/hint-publisher.js';
 import { PostgresNotifier } from '../../../lib/persistence/notifier/postgres-notifier.js';
 import type { PostgresNotifierOptions } from '../../../lib/persistence/notifier/postgres-notifier.js';
 import { tableNames } from '../../../lib/persistence/table-names.js';
@@ -112,9 +113,9 @@ describe('PostgresNotifier', () => {
     const [heard, off, sender] = [await newListener(), await newNotifier({ enabled: false }), await newNotifier()];
     const before = await execute(listenPids);
     await off.start();
+    expect(await execute(listenPids)).toHaveLength(before.length);
     off.publish({ cancelled: [id(1)] });
     await off.stop();
-    expect(await execute(listenPids)).toHaveLength(before.length);
     sender.publish({ cancelled: [id(2)] });
     expect(await heard.next()).toEqual({ cancelled: [id(2)] });
   });
@@ -224,6 +225,41 @@ describe('PostgresNotifier', () => {
     await closers.shift()!();
     notifier.publish({ work: true });
     await notifier.stop();
+  });
+});
+
+describe('HintPublisher', () => {
+  it('JOB-4: one send is under way at most; what comes meanwhile goes as one, and settled() waits for it', async () => {
+    const sends: { payloads: string[]; end: (error?: Error) => void }[] = [];
+    let begun: () => void = () => undefined;
+    const publisher = new HintPublisher((payloads) => {
+      const sent = new Promise<void>((resolve, reject) =>
+        sends.push({ payloads, end: (error) => (error ? reject(error) : resolve()) }),
+      );
+      begun();
+      return sent;
+    });
+    const nextSend = (): Promise<void> => new Promise((resolve) => (begun = resolve));
+    let settled = false;
+
+    publisher.publish({ cancelled: ['a'] });
+    await nextSend();
+    for (const run of ['b', 'c']) publisher.publish({ finished: [run] });
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(sends).toHaveLength(1);
+    void publisher.settled().then(() => (settled = true));
+    sends[0]!.end(new Error('database gone'));
+    await nextSend();
+    expect(sends.map(({ payloads }) => payloads)).toEqual([['{"c":["a"]}'], ['{"f":["b","c"]}']]);
+    expect(settled).toBe(false);
+    sends[1]!.end();
+    await publisher.settled();
+
+    publisher.publish({ work: true });
+    await nextSend();
+    expect(sends[2]!.payloads).toEqual(['{"w":1}']);
+    sends[2]!.end();
+    await publisher.settled();
   });
 });
 
