@@ -50,7 +50,7 @@ export class Shout implements StageHandler<typeof shout> {
 
 const input = z.object({ name: z.string().min(1) });
 
-@Workflow({ id: 'greeting', version: 1, input, retry: { maxAttempts: 2, backoff: ['1h'] } })
+@Workflow({ id: 'greeting', version: 1, input, retry: { maxAttempts: 3, backoff: ['1h'] } })
 export class Greeting implements WorkflowBlueprint<typeof input> {
   define(flow: Flow<typeof input>) {
     return flow.pipe(Salute).parallel({ length: Measure, loud: { stage: Shout, config: { mark: '?' } } });

@@ -47,14 +47,14 @@ describe.each(HOW)('WorkflowTester %s', (_case, options) => {
     await expect(tester.status(run)).resolves.toBe('COMPLETED');
   });
 
-  it('RETRY-2: a journey takes the retries that fall into it', async () => {
+  it('RETRY-2: a journey takes the retries that fall into it, those too that they lead to', async () => {
     const run = await tester.start(Greeting, { name: 'nobody' });
     await tester.drain();
     expect((await tester.history(run)).stages[0]).toMatchObject({ status: 'PENDING', attempt: 1 });
-    await tester.travel('2 hours');
+    await tester.travel('3 hours');
     const { run: view, stages } = await tester.history(run);
     expect(view).toMatchObject({ status: 'FAILED', failure: { code: 'EXCEPTION', node: 'salute' } });
-    expect(stages[0]!.failedAttempts).toHaveLength(2);
+    expect(stages[0]!.failedAttempts).toHaveLength(3);
     await expect(tester.result(run)).rejects.toMatchObject({ code: 'RUN_FAILED' });
   });
 
