@@ -43,6 +43,7 @@ export class TimeTravel {
         staleMs: NEVER_MS,
         capMs: 0,
         stuckAfterMs: NEVER_MS,
+        requeueAfterMs: NEVER_MS,
         aheadMs: 0,
       });
       const step = nextDelayedInMs === null ? left : Math.min(left, Math.max(0, nextDelayedInMs) + MARGIN_MS);

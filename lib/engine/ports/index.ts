@@ -1,4 +1,5 @@
 export type * from './ids.js';
+export type * from './job-transport.js';
 export type * from './joined-transaction.js';
 export type * from './notifier.js';
 export type * from './run-store.js';

@@ -7,6 +7,8 @@ export interface WakeProbe {
   /** Milliseconds until the next delayed job is due, or null. */
   readonly nextDelayedInMs: number | null;
   readonly deadlineDue: boolean;
+  /** Messages that a transport was given are overdue. */
+  readonly sentOverdue: boolean;
   readonly outboxDue: boolean;
   readonly stuckSuspects: boolean;
   readonly expiredKeys: boolean;
@@ -20,13 +22,25 @@ export interface StuckPage {
 
 export interface WakeStore {
   /** `aheadMs`: how far `wake(now)` lies ahead of the clock (WAKE-5); it moves what is due, never leases or stuck runs. */
-  probe(thresholds: { staleMs: number; capMs: number; stuckAfterMs: number; aheadMs: number }): Promise<WakeProbe>;
+  probe(thresholds: {
+    staleMs: number;
+    capMs: number;
+    stuckAfterMs: number;
+    requeueAfterMs: number;
+    aheadMs: number;
+  }): Promise<WakeProbe>;
 
   /** Delayed jobs whose time has come become due, PENDING runs RUNNING. Never waits. Returns how many, and how many were retries. */
   promoteDelayed(
     limit: number,
     aheadMs: number,
   ): Promise<{ promoted: number; retries: number; nextInMs: number | null }>;
+
+  /**
+   * Jobs that were sent `requeueAfterMs` ago and that nobody has claimed are due again: their messages count as lost (JOB-5), or
+   * the host has gone back to the built-in worker. Longest sent first. Never waits. Returns how many.
+   */
+  requeueSent(requeueAfterMs: number, limit: number): Promise<number>;
 
   /**
    * RUNNING runs without a job that have not moved for `stuckAfterMs`. Looks at `limit` unfinished runs after `after`, in id

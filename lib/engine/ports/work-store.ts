@@ -1,4 +1,5 @@
 import type { FailureRecord } from '../codec/failure-record.js';
+import type { JobMessage } from './job-transport.js';
 import type { EngineEvent, JsonText, LostOutcome, RunState, StageOutcome, Transition } from '../state/rows.js';
 import type { RunStatus, StageRunStatus } from '../state/statuses.js';
 
@@ -59,6 +60,9 @@ export interface EarlierStageRun {
   readonly output: JsonText | null;
   readonly status: 'COMPLETED' | 'SKIPPED';
 }
+
+/** A job to be sent: a message without its id. */
+export type UnsentJob = Omit<JobMessage, 'id'>;
 
 /** Why a job seen was not taken (GHOST-1, GHOST-4); such jobs are removed by the claim itself. */
 export interface DiscardedJob {
@@ -183,8 +187,22 @@ export interface WorkStore {
   /** Takes up to `limit` due jobs, highest priority and oldest first. Never waits for a lock (SKIP LOCKED). */
   claim(request: ClaimRequest): Promise<ClaimResult>;
 
-  /** Takes one stage run's job by id, for external transports (`handleJob`). `race`: no such row is visible yet. */
-  claimStageRun(stageRunId: string, workerId: string): Promise<ClaimedJob | 'race' | 'orphan' | 'duplicate'>;
+  /**
+   * Due jobs that no transport carries yet, highest priority and oldest first: from now on one does, and `claim` passes them
+   * by (JOB-5). Two processes never get the same. Never waits. What is then lost on the way `requeueSent` finds.
+   */
+  takeUnsent(limit: number): Promise<UnsentJob[]>;
+
+  /**
+   * Takes one stage run's job by id, for external transports (`handleJob`), whether it was sent or not. `race`: no such row is
+   * visible yet. With `attempt` only the job of that attempt, and only when it is due: a message that comes twice must not
+   * begin the retry of what it began before, nor cut its backoff short; it is a `duplicate`.
+   */
+  claimStageRun(
+    stageRunId: string,
+    workerId: string,
+    wanted?: { readonly kind: ClaimedJob['kind']; readonly attempt: number | null },
+  ): Promise<ClaimedJob | 'race' | 'orphan' | 'duplicate'>;
 
   /**
    * Stores outcomes and what follows from them, one statement for the whole group; each row fenced by its claim token and

@@ -16,8 +16,8 @@ export interface WorkflowJobEntity {
   /** Higher goes first. */
   priority: number;
   runAt: Date;
-  /** 0 due, 1 claimed, 2 delayed. */
-  state: 0 | 1 | 2;
+  /** 0 due, 1 claimed, 2 delayed, 3 given to an external transport. */
+  state: 0 | 1 | 2 | 3;
   lockedBy: string | null;
   lockedAt: Date | null;
   startedAt: Date | null;
@@ -25,6 +25,8 @@ export interface WorkflowJobEntity {
   attempt: number;
   /** Raises `lease.absoluteTimeout`; milliseconds, as text. */
   capMs: string | null;
+  /** When it was last given to an external transport. */
+  sentAt: Date | null;
   createdAt: Date;
 }
 
@@ -49,12 +51,14 @@ export function jobEntity(names: TableNames): EntitySchema<WorkflowJobEntity> {
       claimToken: uuid('claim_token', nullable),
       attempt: int('attempt', { default: 0 }),
       capMs: bigint('cap_ms', nullable),
+      sentAt: instant('sent_at', nullable),
       createdAt: instantNow('created_at'),
     },
     indices: [
       { name: 'jobs_due' },
       { name: 'jobs_claimed' },
       { name: 'jobs_delayed' },
+      { name: 'jobs_sent' },
       { name: 'jobs_run', columns: ['runId'] },
     ],
   });

@@ -81,7 +81,8 @@ export class PostgresStore implements WorkflowStore {
 
   // Work
   claim = (request: ClaimRequest) => this.work.claim(request);
-  claimStageRun = (stageRunId: string, workerId: string) => this.work.claimStageRun(stageRunId, workerId);
+  takeUnsent = (limit: number) => this.work.takeUnsent(limit);
+  claimStageRun = (...claimed: Parameters<WorkflowStore['claimStageRun']>) => this.work.claimStageRun(...claimed);
   record = (records: readonly LinearRecord[], options?: RecordOptions) => this.work.record(records, options);
   settle = (records: readonly JoinedRecord[], decide: DecideSettled, options?: RecordOptions) =>
     this.work.settle(records, decide, options);
@@ -110,6 +111,7 @@ export class PostgresStore implements WorkflowStore {
   // Wake
   probe = (thresholds: Parameters<WakeStore['probe']>[0]) => this.wake.probe(thresholds);
   promoteDelayed = (limit: number, aheadMs: number) => this.wake.promoteDelayed(limit, aheadMs);
+  requeueSent = (requeueAfterMs: number, limit: number) => this.wake.requeueSent(requeueAfterMs, limit);
   findStuck = (stuckAfterMs: number, after: string | null, limit: number) =>
     this.wake.findStuck(stuckAfterMs, after, limit);
   findOverdue = (limit: number, aheadMs: number) => this.wake.findOverdue(limit, aheadMs);

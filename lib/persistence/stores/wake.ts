@@ -9,18 +9,32 @@ const READ_CLOCK = { name: 'read-clock', text: `SELECT ${isoText(clock('$1'))} A
 export class PostgresWake implements WakeStore {
   constructor(private readonly context: StoreContext) {}
 
-  async probe({ staleMs, capMs, stuckAfterMs, aheadMs }: Parameters<WakeStore['probe']>[0]): Promise<WakeProbe> {
+  async probe({
+    staleMs,
+    capMs,
+    stuckAfterMs,
+    requeueAfterMs,
+    aheadMs,
+  }: Parameters<WakeStore['probe']>[0]): Promise<WakeProbe> {
     const {
       pool,
       statements,
       clock: { offsetMs },
     } = this.context;
-    const [row] = await pool.query<ProbeRow>(statements.probe, [offsetMs, staleMs, capMs, stuckAfterMs, aheadMs]);
+    const [row] = await pool.query<ProbeRow>(statements.probe, [
+      offsetMs,
+      staleMs,
+      capMs,
+      stuckAfterMs,
+      aheadMs,
+      requeueAfterMs,
+    ]);
     return {
       expiredLeases: row!.expired_leases,
       delayedDue: row!.delayed_due,
       nextDelayedInMs: row!.next_delayed,
       deadlineDue: row!.deadline_due,
+      sentOverdue: row!.sent_overdue,
       outboxDue: row!.outbox_due,
       stuckSuspects: row!.stuck_suspects,
       expiredKeys: row!.expired_keys,
@@ -38,6 +52,16 @@ export class PostgresWake implements WakeStore {
     } = this.context;
     const [row] = await pool.query<PromotedRow>(statements.promoteDelayed, [offsetMs, aheadMs, limit]);
     return { promoted: row!.promoted, retries: row!.retries, nextInMs: row!.next_in };
+  }
+
+  async requeueSent(requeueAfterMs: number, limit: number): Promise<number> {
+    const {
+      pool,
+      statements,
+      clock: { offsetMs },
+    } = this.context;
+    const [row] = await pool.query<{ requeued: number }>(statements.requeueSent, [offsetMs, requeueAfterMs, limit]);
+    return row!.requeued;
   }
 
   async findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<StuckPage> {

@@ -16,6 +16,7 @@ import type {
   RecordOptions,
   RecordVerdict,
   SettleEvent,
+  UnsentJob,
   WorkStore,
 } from '../../engine/ports/index.js';
 import type { EngineEvent, StageOutcome, Transition } from '../../engine/state/rows.js';
@@ -31,6 +32,7 @@ import {
   type ExtendedRow,
 } from '../dialects/postgres/statements/lease-statements.js';
 import { recordRows, type RecordAnswer } from '../dialects/postgres/statements/record.js';
+import { unsentJob, type UnsentRow } from '../dialects/postgres/statements/send-statements.js';
 import { lossRows, type LossAnswer } from '../dialects/postgres/statements/store-losses.js';
 import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
 import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
@@ -39,6 +41,7 @@ import { failureColumns, outcomeRow } from './outcome-row.js';
 import { settle, type RunOutcomes } from './settlement.js';
 import type { StoreContext } from './store-context.js';
 
+const ANY_ATTEMPT = { kind: 'execute', attempt: null } as const;
 const BUSY: RecordVerdict = { verdict: 'busy' };
 const NOT_FENCED: RecordVerdict = { verdict: 'not-fenced' };
 const RECORDED: RecordVerdict = { verdict: 'recorded', handedOff: false, finished: null };
@@ -60,14 +63,26 @@ export class PostgresWork implements WorkStore {
     };
   }
 
-  async claimStageRun(stageRunId: string, workerId: string): Promise<ClaimedJob | 'race' | 'orphan' | 'duplicate'> {
+  async takeUnsent(limit: number): Promise<UnsentJob[]> {
     const { pool, statements, clock } = this.context;
-    const [row] = await pool.query<ClaimedRow>(
-      statements.claimStageRun,
-      claimValues(clock.offsetMs, workerId, stageRunId, [], null),
-    );
+    return (await pool.query<UnsentRow>(statements.takeUnsent, [clock.offsetMs, limit])).map(unsentJob);
+  }
+
+  async claimStageRun(
+    stageRunId: string,
+    workerId: string,
+    { kind, attempt }: NonNullable<Parameters<WorkStore['claimStageRun']>[2]> = ANY_ATTEMPT,
+  ): Promise<ClaimedJob | 'race' | 'orphan' | 'duplicate'> {
+    const { pool, statements, clock } = this.context;
+    const [row] = await pool.query<ClaimedRow>(statements.claimStageRun, [
+      ...claimValues(clock.offsetMs, workerId, stageRunId, [], null),
+      kind === 'cancel' ? CANCEL : EXECUTE,
+      attempt,
+    ]);
     if (row?.taken) return claimedJob(row);
     if (row) return discardedJob(row).ghost;
+    // Its run has ended: that is what a cancel hook is for.
+    if (kind === 'cancel') return 'duplicate';
     const [fence] = await this.readFences([stageRunId]);
     if (!fence) return 'race';
     return fence.runStatus === 'RUNNING' || fence.runStatus === 'PENDING' ? 'duplicate' : 'orphan';

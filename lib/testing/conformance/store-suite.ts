@@ -10,6 +10,7 @@ import { describeOutbox } from './suites/outbox.suite.js';
 import { describePayloads } from './suites/payloads.suite.js';
 import { describeRunChanges } from './suites/run-changes.suite.js';
 import { describeRunReads } from './suites/run-reads.suite.js';
+import { describeSends } from './suites/sends.suite.js';
 import { describeStarts } from './suites/starts.suite.js';
 import { describeWakes } from './suites/wakes.suite.js';
 import { StoreUnderTest, type CreatedStore } from './store-under-test.js';
@@ -19,6 +20,7 @@ import type { StoreSuite } from './suite.js';
 const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   starts: describeStarts,
   claims: describeClaims,
+  sends: describeSends,
   payloads: describePayloads,
   'linear records': describeLinearRecords,
   'hand-offs': describeHandOffs,

@@ -4,6 +4,8 @@ import type {
   ClaimResult,
   DiscardedJob,
   EarlierStageRun,
+  UnsentJob,
+  WorkStore,
 } from '../../engine/ports/work-store.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
 import { hold } from './jobs.js';
@@ -33,21 +35,40 @@ function wantedJobs({ db }: MemorySession, { limit, queues, unserved }: ClaimReq
   return wanted;
 }
 
+/** Gives due jobs to an external transport. */
+export function takeUnsent({ db, now }: MemorySession, limit: number): UnsentJob[] {
+  const due = db.dueJobs.rows.slice(0, limit);
+  return due.flatMap((job) => {
+    db.jobs.patch(job, { state: 'sent', sentAt: now });
+    const stageRun = db.stageRuns.get(job.stageRunId);
+    if (stageRun === undefined) return [];
+    const { kind, stageRunId, runId, queue, priority } = job;
+    return [{ kind, stageRunId, runId, queue, priority, attempt: nextAttempt(job, stageRun) }];
+  });
+}
+
+const nextAttempt = (job: JobRecord, stageRun: StageRunRecord): number =>
+  1 + (job.kind === 'cancel' ? job.attempt : stageRun.attempt);
+
+type WantedJob = NonNullable<Parameters<WorkStore['claimStageRun']>[2]>;
+
 /** Takes one stage run's job by id, for external transports. */
 export function claimStageRun(
   session: MemorySession,
   stageRunId: string,
   workerId: string,
+  { kind, attempt }: WantedJob = { kind: 'execute', attempt: null },
 ): ClaimedJob | 'race' | 'orphan' | 'duplicate' {
   const { db } = session;
   const stageRun = db.stageRuns.get(stageRunId);
   const run = stageRun && db.runs.get(stageRun.runId);
   // Also before the start of its run: the message came early and comes again.
-  if (run === undefined || run.status === 'PENDING') return 'race';
-  if (isTerminalRun(run.status)) return 'orphan';
-  const job = db.jobsOf
-    .of(run.id)
-    .find((row) => row.stageRunId === stageRunId && row.kind === 'execute' && row.state !== 'claimed');
+  if (stageRun === undefined || run === undefined || run.status === 'PENDING') return 'race';
+  if (kind === 'execute' && isTerminalRun(run.status)) return 'orphan';
+  const isWanted = (row: JobRecord): boolean =>
+    row.state !== 'claimed' &&
+    (attempt === null || (row.state !== 'delayed' && attempt === nextAttempt(row, stageRun)));
+  const job = db.jobsOf.of(run.id).find((row) => row.stageRunId === stageRunId && row.kind === kind && isWanted(row));
   return job === undefined ? 'duplicate' : take(session, job, workerId);
 }
 

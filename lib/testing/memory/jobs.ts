@@ -28,6 +28,7 @@ export function queueJob({ db }: MemorySession, { kind, run, stageRunId, job, de
     state: delayed ? 'delayed' : 'due',
     attempt: 0,
     capMs: job.capMs,
+    sentAt: null,
   });
 }
 

@@ -42,6 +42,10 @@ export class MemoryDatabase {
     (job) => job.state === 'delayed',
     (a, b) => a.runAt - b.runAt || compareIds(a, b),
   );
+  readonly sentJobs = new SortedIndex<JobRecord>(
+    (job) => job.state === 'sent',
+    (a, b) => (a.sentAt ?? 0) - (b.sentAt ?? 0) || compareIds(a, b),
+  );
   readonly waitingOutbox = new SortedIndex<OutboxRecord>(
     (row) => !row.dead,
     (a, b) => a.id - b.id,
@@ -56,6 +60,7 @@ export class MemoryDatabase {
     this.dueJobs,
     this.claimedJobs,
     this.delayedJobs,
+    this.sentJobs,
   ]);
   readonly startKeys = this.#table<StartKeyRecord>('idempotency_keys', (key) => key.digest);
   readonly outbox = this.#table<OutboxRecord>('outbox', (row) => String(row.id), [this.waitingOutbox]);

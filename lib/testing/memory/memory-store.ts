@@ -5,7 +5,7 @@ import type * as port from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import { InvalidOptionsError, WorkflowError } from '../../errors/index.js';
 import { addCancelJob, finishCancelJob } from './cancel-jobs.js';
-import { claim, claimStageRun } from './claims.js';
+import { claim, claimStageRun, takeUnsent } from './claims.js';
 import { registerDefinitions, type DriftedDefinition } from './definitions.js';
 import { findExpired, reap } from './expired-leases.js';
 import { readFences } from './fences.js';
@@ -63,11 +63,14 @@ export class MemoryStore implements port.WorkflowStore {
     return this.#call((session) => claim(session, request));
   }
 
+  async takeUnsent(limit: number): Promise<port.UnsentJob[]> {
+    return this.#call((session) => takeUnsent(session, limit));
+  }
+
   async claimStageRun(
-    stageRunId: string,
-    workerId: string,
+    ...claimed: Parameters<port.WorkflowStore['claimStageRun']>
   ): Promise<port.ClaimedJob | 'race' | 'orphan' | 'duplicate'> {
-    return this.#call((session) => claimStageRun(session, stageRunId, workerId));
+    return this.#call((session) => claimStageRun(session, ...claimed));
   }
 
   async record(records: readonly port.LinearRecord[]): Promise<port.RecordVerdict[]> {
@@ -149,6 +152,10 @@ export class MemoryStore implements port.WorkflowStore {
     aheadMs: number,
   ): Promise<{ promoted: number; retries: number; nextInMs: number | null }> {
     return this.#call((session) => wakes.promoteDelayed(session, limit, aheadMs));
+  }
+
+  async requeueSent(requeueAfterMs: number, limit: number): Promise<number> {
+    return this.#call((session) => wakes.requeueSent(session, requeueAfterMs, limit));
   }
 
   async findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<port.StuckPage> {

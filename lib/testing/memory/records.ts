@@ -92,13 +92,15 @@ export interface JobRecord {
   stageRunId: string;
   queue: string;
   runAt: number;
-  state: 'due' | 'claimed' | 'delayed';
+  state: 'due' | 'claimed' | 'delayed' | 'sent';
   lockedBy: string | null;
   lockedAt: number | null;
   startedAt: number | null;
   claimToken: string | null;
   attempt: number;
   capMs: number | null;
+  /** When it was last given to an external transport. */
+  sentAt: number | null;
 }
 
 export interface StartKeyRecord {

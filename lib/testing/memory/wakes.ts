@@ -10,12 +10,13 @@ export interface ProbeThresholds {
   readonly staleMs: number;
   readonly capMs: number;
   readonly stuckAfterMs: number;
+  readonly requeueAfterMs: number;
   readonly aheadMs: number;
 }
 
 export function probe(session: MemorySession, thresholds: ProbeThresholds): WakeProbe {
   const { db, now } = session;
-  const { aheadMs, stuckAfterMs } = thresholds;
+  const { aheadMs, stuckAfterMs, requeueAfterMs } = thresholds;
   const next = db.delayedJobs.first();
   const nextDelayedInMs = next === undefined ? null : next.runAt - now - aheadMs;
   const runs = [...db.runs.all()];
@@ -24,6 +25,7 @@ export function probe(session: MemorySession, thresholds: ProbeThresholds): Wake
     delayedDue: nextDelayedInMs !== null && nextDelayedInMs <= 0,
     nextDelayedInMs,
     deadlineDue: runs.some((run) => isOverdue(session, run, aheadMs)),
+    sentOverdue: overdueMessages(session, requeueAfterMs).length > 0,
     outboxDue: db.waitingOutbox.rows.some((row) => row.nextAt === null || row.nextAt <= now),
     stuckSuspects: runs.some((run) => isStuck(session, run, stuckAfterMs)),
     expiredKeys: [...db.startKeys.all()].some((key) => key.expiresAt <= now),
@@ -42,6 +44,16 @@ export function promoteDelayed(
   const retries = due.filter((job) => job.kind === 'execute' && job.attempt > 0).length;
   return { promoted: due.length, retries, nextInMs: next === undefined ? null : next.runAt - now - aheadMs };
 }
+
+/** Makes jobs due again whose messages seem to be lost. */
+export function requeueSent(session: MemorySession, requeueAfterMs: number, limit: number): number {
+  const lost = overdueMessages(session, requeueAfterMs).slice(0, limit);
+  for (const job of lost) session.db.jobs.patch(job, { state: 'due' });
+  return lost.length;
+}
+
+const overdueMessages = ({ db, now }: MemorySession, requeueAfterMs: number): JobRecord[] =>
+  db.sentJobs.rows.filter(({ sentAt }) => sentAt !== null && sentAt <= now - requeueAfterMs);
 
 function promote(session: MemorySession, job: JobRecord): void {
   const { db, now } = session;

@@ -21,6 +21,8 @@ export const CANCEL = 1;
 export const DUE = 0;
 export const CLAIMED = 1;
 export const DELAYED = 2;
+/** Due, and given to an external transport; never there without one. */
+export const SENT = 3;
 
 /** Statuses that end a run, as an SQL list. */
 export const ENDED = `('COMPLETED', 'FAILED', 'CANCELLED')`;

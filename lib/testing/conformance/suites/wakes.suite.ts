@@ -4,7 +4,10 @@ import type { StoreSuite } from '../suite.js';
 
 const STUCK_AFTER_MS = 900_000;
 
-const probe = (on: StoreUnderTest, aheadMs = 0) => on.store.probe({ ...LIMITS, stuckAfterMs: STUCK_AFTER_MS, aheadMs });
+const REQUEUE_AFTER_MS = 60_000;
+
+const probe = (on: StoreUnderTest, aheadMs = 0) =>
+  on.store.probe({ ...LIMITS, stuckAfterMs: STUCK_AFTER_MS, requeueAfterMs: REQUEUE_AFTER_MS, aheadMs });
 
 /** A RUNNING run with a stage run that nothing will ever run. */
 const stuckRun = () => newRun({ transition: newTransition({ stageRuns: [newStageRun({ job: null })] }) });
@@ -16,6 +19,7 @@ export function describeWakes({ it, expect }: StoreSuite): void {
       delayedDue: false,
       nextDelayedInMs: null,
       deadlineDue: false,
+      sentOverdue: false,
       outboxDue: false,
       stuckSuspects: false,
       expiredKeys: false,

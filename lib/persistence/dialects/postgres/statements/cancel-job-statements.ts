@@ -1,6 +1,6 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { CANCEL, CLAIMED, clock, DELAYED, DUE, milliseconds } from '../sql.js';
+import { CANCEL, CLAIMED, clock, DELAYED, DUE, milliseconds, SENT } from '../sql.js';
 
 /** Removes a cancel job that is done, fenced by its token ($1 job id, $2 token). */
 export function finishCancelJob(t: TableNames): Statement {
@@ -31,7 +31,7 @@ export function addCancelJob(t: TableNames): Statement {
     SELECT $2, ${CANCEL}, s.run_id, s.id, s.owner_id, r.definition_key, $4, r.priority, ${clock('$1')}, ${DUE}, ${clock('$1')}
       FROM ${t.stageRuns} s JOIN ${t.runs} r ON r.id = s.run_id
      WHERE s.id = $3 AND s.status = 'CANCELLED'
-       AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = s.run_id AND j.stage_run_id = s.id AND j.kind = ${CANCEL} AND j.state = ${DUE})
+       AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = s.run_id AND j.stage_run_id = s.id AND j.kind = ${CANCEL} AND j.state IN (${DUE}, ${SENT}))
     RETURNING id`,
   };
 }

@@ -1,6 +1,6 @@
 import type { TableNames } from '../../../table-names.js';
 import type { Statement } from '../../../data-source/statement.js';
-import { CANCEL, CLAIMED, clock, DUE, ENDED, EXECUTE, slotOf } from '../sql.js';
+import { CANCEL, CLAIMED, clock, DELAYED, DUE, ENDED, EXECUTE, slotOf } from '../sql.js';
 import { claimedColumns, type ClaimedRow } from './claimed-row.js';
 
 /**
@@ -23,16 +23,22 @@ export function claim(t: TableNames): Statement {
   );
 }
 
-/** The same for one stage run's job, due or delayed, for a transport that names it ($3: stage run id). */
+/**
+ * The same for one stage run's job, for a transport that names it ($3: stage run id, $6: kind). Without an attempt ($7 null)
+ * also while it is delayed; with one, only for that attempt and when it is due or sent: a message that comes twice would else
+ * begin the retry at once.
+ */
 export function claimStageRun(t: TableNames): Statement {
   return claimFrom(
     t,
     'claim-stage-run',
     `
-    SELECT id, stage_run_id, kind FROM ${t.jobs}
+    SELECT id, stage_run_id, kind FROM ${t.jobs} j
      WHERE stage_run_id = $3::uuid AND run_id = (SELECT run_id FROM ${t.stageRuns} WHERE id = $3::uuid)
-       AND kind = ${EXECUTE} AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
-       FOR UPDATE SKIP LOCKED`,
+       AND kind = $6::smallint AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
+       AND ($7::int IS NULL OR state <> ${DELAYED}
+            AND $7::int = 1 + CASE WHEN kind = ${CANCEL} THEN j.attempt ELSE (SELECT attempt FROM ${t.stageRuns} WHERE id = $3::uuid) END)
+     LIMIT 1 FOR UPDATE SKIP LOCKED`,
   );
 }
 
@@ -42,7 +48,7 @@ export const claimValues = (
   what: number | string,
   unserved: readonly string[],
   queues: readonly string[] | null,
-) => [offsetMs, workerId, what, unserved, queues];
+): unknown[] => [offsetMs, workerId, what, unserved, queues];
 
 function claimFrom(t: TableNames, name: string, due: string): Statement {
   const now = clock('$1');

@@ -30,6 +30,7 @@ import {
 } from './read-statements.js';
 import { readStates } from './read-states.js';
 import { record } from './record.js';
+import { requeueSent, takeUnsent } from './send-statements.js';
 import { storeLosses } from './store-losses.js';
 import { storeOutcomes } from './store-outcomes.js';
 import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
@@ -44,6 +45,7 @@ export function createStatements(t: TableNames) {
     createRunsKeyed: createRuns(t, true),
     claim: claim(t),
     claimStageRun: claimStageRun(t),
+    takeUnsent: takeUnsent(t),
     record: record(t),
     storeOutcomes: storeOutcomes(t, false),
     storeOutcomesWait: storeOutcomes(t, true),
@@ -58,6 +60,7 @@ export function createStatements(t: TableNames) {
     addCancelJob: addCancelJob(t),
     probe: probe(t),
     promoteDelayed: promoteDelayed(t),
+    requeueSent: requeueSent(t),
     findStuck: findStuck(t),
     findOverdue: findOverdue(t),
     pruneKeys: pruneKeys(t),

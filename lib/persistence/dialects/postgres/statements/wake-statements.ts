@@ -1,6 +1,6 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { CLAIMED, clock, DELAYED, DUE, milliseconds, OPEN_RUN, slotOf } from '../sql.js';
+import { CLAIMED, clock, DELAYED, DUE, milliseconds, OPEN_RUN, SENT, slotOf } from '../sql.js';
 import { overLease } from './store-losses.js';
 
 export interface ProbeRow {
@@ -8,6 +8,7 @@ export interface ProbeRow {
   delayed_due: boolean;
   next_delayed: number | null;
   deadline_due: boolean;
+  sent_overdue: boolean;
   outbox_due: boolean;
   stuck_suspects: boolean;
   expired_keys: boolean;
@@ -15,7 +16,7 @@ export interface ProbeRow {
 
 /**
  * One statement that says which parts of a wake pass have work: an idle pass costs this and nothing more (WAKE-6). Each
- * question is one index look-up. $1 offset, $2 stale, $3 cap, $4 stuck after, $5 ahead: all ms.
+ * question is one index look-up. $1 offset, $2 stale, $3 cap, $4 stuck after, $5 ahead, $6 requeue after: all ms.
  */
 export function probe(t: TableNames): Statement {
   const now = clock('$1');
@@ -27,6 +28,7 @@ export function probe(t: TableNames): Statement {
            coalesce(next.run_at <= ${due}, false) AS delayed_due,
            (extract(epoch FROM next.run_at - (${due})) * 1000)::float8 AS next_delayed,
            EXISTS (SELECT 1 FROM ${t.runs} WHERE deadline_at IS NOT NULL AND status IN ${OPEN_RUN} AND deadline_at <= ${due}) AS deadline_due,
+           EXISTS (SELECT 1 FROM ${t.jobs} WHERE state = ${SENT} AND sent_at <= ${now} - ${milliseconds('$6::float8')}) AS sent_overdue,
            EXISTS (SELECT 1 FROM ${t.outbox} WHERE state = 0) AS outbox_due,
            coalesce((SELECT created_at FROM ${t.runs} WHERE status IN ${OPEN_RUN} ORDER BY id LIMIT 1) < ${now} - ${milliseconds('$4::float8')}, false) AS stuck_suspects,
            EXISTS (SELECT 1 FROM ${t.idempotencyKeys} WHERE expires_at <= ${now}) AS expired_keys
