@@ -10,8 +10,7 @@ export type {
   AttemptView,
   CommandOptions,
   DeadLetter,
-  JobAnswer,
-  JobMessage,
+  DeliveredJob,
   ListRunsOptions,
   ProcessOptions,
   ProcessReport,
@@ -83,6 +82,9 @@ export type {
   WorkflowOptionsFactory,
   WorkflowOutput,
 } from './interfaces/index.js';
+
+// Ports that hosts may fulfil
+export type { GhostReason, HandleJob, JobAnswer, JobConsumer, JobMessage, JobTransport } from './engine/ports/index.js';
 
 // Engine: words of its data
 export { RUN_STATUSES, STAGE_RUN_STATUSES } from './engine/state/statuses.js';

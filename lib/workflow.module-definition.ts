@@ -134,6 +134,7 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
           notify: worker.notify,
         })
       : null,
+    transport: data.transport ?? null,
     queue: Object.freeze({ default: data.queue.default }),
     lease: Object.freeze({
       heartbeatIntervalMs: lease.heartbeatInterval,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isIdentifier, IDENTIFIER_RULE } from './engine/definition/identifier.js';
+import type { JobTransport } from './engine/ports/index.js';
 import { thrownMessage } from './engine/codec/thrown-text.js';
 import { formatDuration, MAX_DURATION_MS, MAX_TIMER_MS, parseDurationMs, type Duration } from './engine/time/index.js';
 
@@ -49,6 +50,13 @@ function isDataSource(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'options' in value && 'driver' in value;
 }
 
+const TRANSPORT_METHODS = ['start', 'send', 'cancelByRun', 'stop'] as const;
+
+function isTransport(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return TRANSPORT_METHODS.every((method) => isFunction((value as Record<string, unknown>)[method]));
+}
+
 /** The parts of the options that are objects of their own. */
 export const SECTIONS = {
   worker: z.strictObject({
@@ -94,6 +102,9 @@ export const OPTIONS_SCHEMA = z.strictObject({
   migrations: z.enum(['run', 'check', 'none']).default('check'),
   isGlobal: z.boolean().optional(),
   worker: SECTIONS.worker.prefault({}),
+  transport: z
+    .custom<JobTransport>(isTransport, `give it a JobTransport: an object with ${TRANSPORT_METHODS.join(', ')}`)
+    .optional(),
   queue: SECTIONS.queue.prefault({}),
   lease: SECTIONS.lease.prefault({}),
   retry: SECTIONS.retry.prefault({}),

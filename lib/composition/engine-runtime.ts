@@ -1,6 +1,9 @@
 import { CancelHook } from '../runtime/execution/cancel-hook.js';
 import { ServedStages } from '../runtime/execution/served-stages.js';
 import { StageExecution } from '../runtime/execution/stage-execution.js';
+import { JobDispatcher } from '../runtime/dispatch/job-dispatcher.js';
+import { MessageHandler } from '../runtime/dispatch/message-handler.js';
+import { TransportLink } from '../runtime/dispatch/transport-link.js';
 import { Deadlines } from '../runtime/background/deadlines.js';
 import { Outages } from '../runtime/background/outages.js';
 import { Pauses } from '../runtime/background/pauses.js';
@@ -46,6 +49,8 @@ export interface EngineRuntimeParts {
 export interface EngineRuntime {
   readonly worker: Worker;
   readonly pump: JobPump;
+  /** In place of the worker's loop, where an external transport carries the jobs. */
+  readonly link: TransportLink | null;
   readonly relay: OutboxRelay;
   readonly results: ResultHub;
   readonly dueTimer: DueTimer;
@@ -140,12 +145,39 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   });
   const results = new ResultHub({ store, notifier, deadlines, outages, log });
 
-  const onDue = (jobs: number): void => worker.workAppeared(jobs, new Set());
+  const { transport } = options;
+  const link =
+    transport &&
+    new TransportLink({
+      transport,
+      dispatcher: new JobDispatcher({
+        store,
+        transport,
+        pollMs: settings.pollMs,
+        requeueAfterMs: options.requeueAfterMs,
+        outages,
+        log,
+        random,
+      }),
+      handler: new MessageHandler({ store, pump, outages, log }),
+      worker,
+      notifier,
+      queues: settings.queues,
+      concurrency: settings.concurrency,
+      log,
+    });
+  const workAppeared = (count: number, queues: ReadonlySet<string>): void =>
+    link ? link.workAppeared() : worker.workAppeared(count, queues);
+
+  const onDue = (jobs: number): void => workAppeared(jobs, new Set());
   const onFinished = (runs: readonly FinishedRun[]): void => {
     results.finished(runs);
     // The other branches of a run that failed here may run here too; where NOTIFY is off nobody else tells their bodies.
     const failed = runs.filter(({ status }) => status !== 'COMPLETED').map(({ runId }) => runId);
-    if (failed.length > 0) void worker.cancelled(failed);
+    if (failed.length > 0) {
+      void worker.cancelled(failed);
+      link?.cancelled(failed);
+    }
     relay.kick();
   };
   const tellFinished = (runs: readonly FinishedRun[]): void => {
@@ -155,7 +187,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   };
   const dueTimer = new DueTimer({ store, onDue, outages, log, batch: options.wake.batch });
   const listeners: RecordListeners = {
-    workAppeared: (count, queues) => worker.workAppeared(count, queues),
+    workAppeared,
     delayed: (inMs) => dueTimer.note(inMs),
     finished: onFinished,
     eventsWritten: () => relay.kick(),
@@ -188,9 +220,10 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     onDue,
     limits,
     stuckAfterMs,
+    requeueAfterMs: options.requeueAfterMs,
     batch,
     outages,
     log,
   });
-  return { worker, pump, relay, results, dueTimer, pass };
+  return { worker, pump, link, relay, results, dueTimer, pass };
 }

@@ -61,10 +61,13 @@ export class Engine implements EnginePort, DrivenEngine {
     this.#parts.storage.announceWithin(transaction, hint);
 
   announce(hint: Hint): void {
-    const { worker, relay, results } = this.#parts.runtime;
+    const { worker, link, relay, results } = this.#parts.runtime;
     this.#parts.storage.notifier.publish(hint);
-    if (hint.work) worker.kick();
-    if (hint.cancelled) void worker.cancelled(hint.cancelled);
+    if (hint.cancelled) {
+      void worker.cancelled(hint.cancelled);
+      link?.cancelled(hint.cancelled);
+    }
+    if (hint.work) (link ?? worker).kick();
     if (hint.finished) results.finished(hint.finished.map((runId) => ({ runId, status: 'CANCELLED', awaited: true })));
     // Whatever is announced was told to the outbox too.
     relay.kick();
@@ -80,7 +83,8 @@ export class Engine implements EnginePort, DrivenEngine {
       if (!row) throw new RunNotFoundError({ runId });
       if (isTerminalRun(row.status)) return row;
     }
-    return this.#parts.runtime.results.wait(runId, scope, { timeoutMs, signal });
+    // Created as awaited a moment ago: nothing to mark, and polling covers an end told in between.
+    return this.#parts.runtime.results.wait(runId, scope, { timeoutMs, signal, marked: created });
   };
 
   readonly processAvailable: DrivenEngine['processAvailable'] = async (options) => {
@@ -95,7 +99,7 @@ export class Engine implements EnginePort, DrivenEngine {
 
   drain(graceMs: number = this.#parts.shutdownGraceMs): Promise<void> {
     this.#drained = true;
-    return this.#parts.runtime.worker.stop(graceMs);
+    return this.#stopExecuting(graceMs);
   }
 
   /** Begins to claim, to wake and to relay. */
@@ -104,7 +108,8 @@ export class Engine implements EnginePort, DrivenEngine {
     await storage.notifier.start();
     runtime.relay.start();
     runtime.dueTimer.start();
-    if (executes) runtime.worker.start();
+    if (runtime.link) await runtime.link.start(executes);
+    else if (executes) runtime.worker.start();
     if (wakeEveryMs === null) return;
     this.#interval = new WakeInterval(wakeEveryMs, () => void runtime.pass.runOnce(), registry);
     this.#interval.start();
@@ -124,7 +129,7 @@ export class Engine implements EnginePort, DrivenEngine {
     runtime.results.stop();
     this.#interval?.stop();
     await Promise.all([
-      runtime.worker.stop(shutdownGraceMs),
+      this.#stopExecuting(shutdownGraceMs),
       this.#ended('the due timer', runtime.dueTimer.stop()),
       this.#ended('a wake pass', runtime.pass.stop()),
     ]);
@@ -132,6 +137,11 @@ export class Engine implements EnginePort, DrivenEngine {
     await runtime.relay.stop(CLOSE_MS);
     await this.#ended('the notifier', storage.notifier.stop());
     await this.#ended('the store', storage.store.close());
+  }
+
+  async #stopExecuting(graceMs: number): Promise<void> {
+    const { worker, link } = this.#parts.runtime;
+    await Promise.all([link?.stop(graceMs), worker.stop(graceMs)]);
   }
 
   /** A drained runner hands back whatever it is given: claiming for it would go round in circles. */

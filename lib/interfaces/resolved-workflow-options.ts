@@ -1,5 +1,6 @@
 import type { MessageOverrides } from '../errors/index.js';
 import type { CompiledLimits } from '../engine/limits/limits.js';
+import type { JobTransport } from '../engine/ports/index.js';
 import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
 import type { DataSourceLike, OwnerOptions } from './workflow-module-options.js';
 
@@ -13,6 +14,8 @@ export interface ResolvedWorkflowOptions {
   readonly migrations: 'run' | 'check' | 'none';
   /** Null = this process executes nothing. */
   readonly worker: ResolvedWorkerOptions | null;
+  /** Null = the worker claims from the database. */
+  readonly transport: JobTransport | null;
   readonly queue: { readonly default: string };
   readonly lease: {
     readonly heartbeatIntervalMs: number;

@@ -1,4 +1,5 @@
 import type { MessageOverrides } from '../errors/index.js';
+import type { JobTransport } from '../engine/ports/index.js';
 import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
 
@@ -23,6 +24,11 @@ export interface WorkflowModuleOptions {
   isGlobal?: boolean;
   /** `false`: this process starts runs and reads them, and executes none. */
   worker?: false | WorkerOptions;
+  /**
+   * Carries jobs to processes in place of the built-in worker: an adapter for a broker. `worker.concurrency` and
+   * `worker.queues` hold for it too. Give every process the same kind. @default the worker claims from the database
+   */
+  transport?: JobTransport;
   queue?: QueueOptions;
   lease?: LeaseOptions;
   /** The policy of stages that nothing more specific gives one to (RETRY-1), and the cap over all policies. */
@@ -32,7 +38,10 @@ export interface WorkflowModuleOptions {
   shutdownGrace?: Duration;
   /** How long nothing of a run may move, with nothing due, before it fails STUCK_RUN_REAPED. @default the larger of 3 × `lease.staleThreshold` and 5 min */
   stuckAfter?: Duration;
-  /** How long a job may lie unclaimed before it counts as lost and is pushed again. @default '60s' */
+  /**
+   * How long a message may be with the `transport` before its job counts as lost and is sent again. Longer than work waits in
+   * the broker, or messages are doubled in vain. @default '60s'
+   */
   requeueAfter?: Duration;
   /** First delay of a job whose definition version this build does not serve; it grows. @default '30s' */
   versionDeferDelay?: Duration;

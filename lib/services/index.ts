@@ -16,7 +16,7 @@ export { WakeService } from './wake.service.js';
 export type { WakeReport } from '../runtime/wake/wake-report.js';
 export { WorkflowHost } from './workflow-host.js';
 export type { ProcessOptions } from './workflow-host.js';
-export type { JobAnswer, JobMessage, ProcessReport } from '../runtime/worker/job-pump.js';
+export type { DeliveredJob, ProcessReport } from '../runtime/worker/job-pump.js';
 export { WorkflowOperator } from './workflow-operator.js';
 export { WorkflowService } from './workflow.service.js';
 export type { StartManyItem, StartManyOptions } from './workflow.service.js';

@@ -1,6 +1,7 @@
+import type { JobAnswer } from '../engine/ports/index.js';
 import { parseDurationMs, type Duration } from '../engine/time/index.js';
 import { InvalidOptionsError, type OptionProblem, UndefinedIdError } from '../errors/index.js';
-import type { JobAnswer, JobMessage, ProcessReport } from '../runtime/worker/job-pump.js';
+import type { DeliveredJob, ProcessReport } from '../runtime/worker/job-pump.js';
 import { isUuid } from './runs/run-id.js';
 
 export interface ProcessOptions {
@@ -13,11 +14,16 @@ export interface ProcessOptions {
 /** What the host drives; made by the composition root. */
 export interface DrivenEngine {
   processAvailable(options: { readonly max: number; readonly timeBudgetMs?: number }): Promise<ProcessReport>;
-  handleJob(message: JobMessage): Promise<JobAnswer>;
+  handleJob(job: DeliveredJob): Promise<JobAnswer>;
   drain(graceMs?: number): Promise<void>;
 }
 
 const MOST = 10_000;
+/** The largest integer of the database's columns. */
+const MOST_INT = 2_147_483_647;
+
+const isCountFrom1 = (value: number | undefined): boolean =>
+  value === undefined || (Number.isInteger(value) && value >= 1 && value <= MOST_INT);
 
 /**
  * Runs work by hand, for processes without a worker of their own: serverless functions, scripts, external transports.
@@ -49,22 +55,25 @@ export class WorkflowHost {
   }
 
   /**
-   * Runs the job that a message of an external transport names. A ghost was not run: the answer says why, and whether the
-   * message should be delivered again.
+   * Runs the job that a message names, for hosts that carry messages by themselves. A ghost was not run: the answer says why,
+   * and whether the message should be delivered again. Name the attempt where messages may come twice.
    *
-   * @throws UndefinedIdError, InvalidOptionsError for an id that can't be one, ShuttingDownError after `drain`
+   * @throws UndefinedIdError, InvalidOptionsError for values that can't be those of a job, ShuttingDownError after `drain`
    */
-  async handleJob(message: JobMessage): Promise<JobAnswer> {
-    const stageRunId: unknown = message?.stageRunId;
+  async handleJob(job: DeliveredJob): Promise<JobAnswer> {
+    const stageRunId: unknown = job?.stageRunId;
     if (stageRunId === undefined || stageRunId === null)
       throw new UndefinedIdError({ what: 'stageRunId', where: 'handleJob' });
-    if (typeof stageRunId !== 'string' || !isUuid(stageRunId)) {
-      throw new InvalidOptionsError({
-        where: 'handleJob',
-        problems: [{ path: 'stageRunId', message: 'must be the id of a stage run' }],
-      });
+    const problems: OptionProblem[] = [];
+    if (typeof stageRunId !== 'string' || !isUuid(stageRunId))
+      problems.push({ path: 'stageRunId', message: 'must be the id of a stage run' });
+    for (const path of ['attempt', 'delivery'] as const) {
+      if (!isCountFrom1(job[path])) problems.push({ path, message: `must be an integer from 1 to ${MOST_INT}` });
     }
-    return (await this.#ready()).handleJob(message);
+    if (job.kind !== undefined && job.kind !== 'execute' && job.kind !== 'cancel')
+      problems.push({ path: 'kind', message: `must be 'execute' or 'cancel'` });
+    if (problems.length > 0) throw new InvalidOptionsError({ where: 'handleJob', problems });
+    return (await this.#ready()).handleJob(job);
   }
 
   /**

@@ -9,7 +9,7 @@ import type { StuckRuns } from './stuck-runs.js';
 import { type WakeReport, WakeTally } from './wake-report.js';
 
 export interface WakePassParts {
-  readonly store: Pick<WorkflowStore, 'probe' | 'promoteDelayed' | 'pruneKeys' | 'now' | 'isTransient'>;
+  readonly store: Pick<WorkflowStore, 'probe' | 'promoteDelayed' | 'requeueSent' | 'pruneKeys' | 'now' | 'isTransient'>;
   readonly reaper: LeaseReaper;
   readonly stuck: StuckRuns;
   readonly overdue: OverdueRuns;
@@ -19,6 +19,8 @@ export interface WakePassParts {
   readonly onDue: (jobs: number) => void;
   readonly limits: LeaseLimits;
   readonly stuckAfterMs: number;
+  /** `requeueAfter`: messages older than this count as lost. */
+  readonly requeueAfterMs: number;
   /** `wake.batch`: rows of one kind in one statement. */
   readonly batch: number;
   readonly outages: Outages;
@@ -68,8 +70,8 @@ export class WakePass {
     let probe: WakeProbe | undefined;
     await this.#part(tally, 'probe', async () => {
       aheadMs = now ? await this.#ahead(now) : 0;
-      const { limits, stuckAfterMs, store } = this.parts;
-      probe = await store.probe({ ...limits, stuckAfterMs, aheadMs });
+      const { limits, stuckAfterMs, requeueAfterMs, store } = this.parts;
+      probe = await store.probe({ ...limits, stuckAfterMs, requeueAfterMs, aheadMs });
       this.parts.outages.recovered('wake pass');
     });
     if (probe) await this.#parts(tally, probe, aheadMs);
@@ -87,6 +89,7 @@ export class WakePass {
     }
     if (probe.delayedDue) await this.#part(tally, 'delayed jobs', () => this.#promote(tally, aheadMs));
     else if (probe.nextDelayedInMs !== null) this.parts.dueTimer.note(probe.nextDelayedInMs);
+    if (probe.sentOverdue) await this.#part(tally, 'lost messages', () => this.#requeue(tally));
     if (probe.deadlineDue) {
       await this.#part(tally, 'deadlines', async () => tally.add('timeouts', await overdue.runOnce(aheadMs)));
     }
@@ -119,6 +122,16 @@ export class WakePass {
       if (promoted === batch) continue;
       if (nextInMs !== null) dueTimer.note(nextInMs);
       return;
+    }
+  }
+
+  async #requeue(tally: WakeTally): Promise<void> {
+    const { store, batch, onDue, requeueAfterMs } = this.parts;
+    for (;;) {
+      const requeued = await store.requeueSent(requeueAfterMs, batch);
+      tally.add('requeued', requeued);
+      if (requeued > 0) onDue(requeued);
+      if (requeued < batch) return;
     }
   }
 

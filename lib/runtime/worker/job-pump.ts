@@ -1,4 +1,4 @@
-import type { ClaimedJob, NextId, WorkflowStore } from '../../engine/ports/index.js';
+import type { ClaimedJob, GhostReason, JobAnswer, JobMessage, NextId, WorkflowStore } from '../../engine/ports/index.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
 import type { StageRunStatus } from '../../engine/state/statuses.js';
 import { HandOffs } from './hand-offs.js';
@@ -21,19 +21,16 @@ export interface ProcessReport {
   readonly more: boolean;
 }
 
-/** A stage run that an external transport hands over. */
-export interface JobMessage {
+/** A stage run that somebody else's message names. A `JobMessage` is one. */
+export interface DeliveredJob {
   readonly stageRunId: string;
+  /** Only this attempt; anything else is a duplicate. @default whichever is next, before its backoff is over too */
+  readonly attempt?: number;
+  /** `cancel` calls the cancel hook. @default 'execute' */
+  readonly kind?: JobMessage['kind'];
   /** The how-manieth delivery of this message, from 1. @default 1 */
   readonly delivery?: number;
 }
-
-export type GhostReason = 'race' | 'orphan' | 'duplicate' | 'version';
-
-/** What came of a delivered message. A ghost needs nothing more, but for a `race`: deliver it again after `retryAfterMs`. */
-export type JobAnswer =
-  | { readonly ghost: false; readonly status: StageRunStatus }
-  | { readonly ghost: true; readonly ghostReason: GhostReason; readonly retryAfterMs: number | null };
 
 export interface JobPumpParts {
   readonly store: Pick<WorkflowStore, 'claim' | 'claimStageRun' | 'promoteDelayed'>;
@@ -86,8 +83,9 @@ export class JobPump {
   }
 
   /** Runs one stage run that a transport delivered, if it is due and nobody has it. Rejects with what the store throws. */
-  async handleJob({ stageRunId, delivery = 1 }: JobMessage): Promise<JobAnswer> {
-    const job = await this.parts.store.claimStageRun(stageRunId, this.settings.workerId);
+  async handleJob({ stageRunId, kind = 'execute', attempt, delivery = 1 }: DeliveredJob): Promise<JobAnswer> {
+    const wanted = { kind, attempt: attempt ?? null };
+    const job = await this.parts.store.claimStageRun(stageRunId, this.settings.workerId, wanted);
     if (job === 'race')
       return ghost('race', delivery <= RACE_DELIVERIES ? 1_000 * 2 ** (Math.max(1, delivery) - 1) : null);
     if (typeof job === 'string') return ghost(job, null);
@@ -125,6 +123,7 @@ function answerOf(end: StageEnd): JobAnswer {
     case 'recorded':
       return { ghost: false, status: STATUS_AFTER[end.outcome] };
     case 'hook':
+      return { ghost: false, status: 'CANCELLED' };
     case 'cancelled':
       return ghost('orphan', null);
     case 'unserved':

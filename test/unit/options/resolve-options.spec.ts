@@ -22,6 +22,7 @@ describe('resolveOptions', () => {
       tablePrefix: 'workflow_',
       migrations: 'check',
       worker: { concurrency: 20, pollIntervalMs: 1_000, queues: null, notify: true },
+      transport: null,
       queue: { default: 'default' },
       lease: { heartbeatIntervalMs: 60_000, staleThresholdMs: 300_000, absoluteTimeoutMs: 3_600_000, maxLosses: 5 },
       retry: {
