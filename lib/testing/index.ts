@@ -22,6 +22,9 @@ export type {
 export { MemoryClock, MemoryDatabase, MemoryStore } from './memory/index.js';
 export type { MemoryStoreOptions, StoreClock } from './memory/index.js';
 
-// The store's contract, for adapters
-export { describeStore } from './conformance/index.js';
-export type { CreatedStore, Matchers, SuiteFramework } from './conformance/index.js';
+// A transport for tests
+export { InProcessBroker, InProcessTransport } from './transport/index.js';
+
+// The contracts of store and transport, for adapters
+export { describeStore, describeTransport } from './conformance/index.js';
+export type { CreatedStore, CreatedTransport, Matchers, SuiteFramework } from './conformance/index.js';

@@ -1,0 +1,2 @@
+export { InProcessBroker } from './in-process-broker.js';
+export { InProcessTransport } from './in-process-transport.js';
