@@ -12,7 +12,7 @@ import {
   newTransition,
   released,
 } from '../builders.js';
-import { LIMITS } from '../store-under-test.js';
+import { LIMITS, rejection } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
 
 /** A record that offers to go on with the stage that follows. */
@@ -133,6 +133,17 @@ export function describeHandOffs({ it, expect }: StoreSuite): void {
     const record = offering(job, { lease: { ...leaseOf(job), token: newId() } });
     expect(await on.store.record([record])).toEqual([{ verdict: 'not-fenced' }]);
     expect(await on.statuses(job.run.id)).toEqual(['first RUNNING']);
+  });
+
+  it('RUN-8: a hand-off is taken back with the call that it was part of', async (on) => {
+    const [job, other] = [await on.startAndClaim(), await on.startAndClaim()];
+    const bad = linear(other, { transition: followedBy({ id: other.stageRun.id }) });
+    const before = await on.history(job.run.id);
+    const error = await rejection(on.store.record([offering(job), bad]));
+    expect(on.store.isDataError(error)).toBe(true);
+    expect(await on.history(job.run.id)).toEqual(before);
+    expect(await on.store.extendLeases([leaseOf(job)])).toEqual(new Map([[job.jobId, 'held']]));
+    expect(await on.store.record([offering(job)])).toMatchObject([{ verdict: 'recorded', handedOff: true }]);
   });
 
   it('GRP-1: a group is not handed off', async (on) => {
