@@ -1,6 +1,14 @@
-import type { ClaimedJob, GhostReason, JobAnswer, JobMessage, NextId, WorkflowStore } from '../../engine/ports/index.js';
+import type {
+  ClaimedJob,
+  GhostReason,
+  JobAnswer,
+  JobMessage,
+  NextId,
+  WorkflowStore,
+} from '../../engine/ports/index.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
 import type { StageRunStatus } from '../../engine/state/statuses.js';
+import { ShuttingDownError } from '../../errors/index.js';
 import { HandOffs } from './hand-offs.js';
 import type { StageEnd } from './job-end.js';
 import type { JobRunner } from './job-runner.js';
@@ -64,12 +72,14 @@ export class JobPump {
 
   /**
    * Runs whatever is due, and what follows from it, until nothing is or a limit is reached; resolves when all of it is
-   * recorded. Rejects with what the store throws: the caller decides when to try again.
+   * recorded. Nothing is begun once the process drains. Rejects with what the store throws: the caller decides when to try
+   * again.
    */
   async processAvailable({ max = Infinity, timeBudgetMs = Infinity }: ProcessOptions = {}): Promise<ProcessReport> {
     const until = performance.now() + timeBudgetMs;
     const budget = { left: max };
-    const mayBegin = (): boolean => budget.left > 0 && performance.now() < until;
+    const { runner } = this.parts;
+    const mayBegin = (): boolean => budget.left > 0 && performance.now() < until && !runner.draining;
     let processed = 0;
     while (mayBegin()) {
       const limit = Math.min(budget.left, this.settings.concurrency);
@@ -82,8 +92,9 @@ export class JobPump {
     return { processed, more: true };
   }
 
-  /** Runs one stage run that a transport delivered, if it is due and nobody has it. Rejects with what the store throws. */
+  /** Runs one stage run that a transport delivered, if it is due and nobody has it. @throws ShuttingDownError, and what the store throws */
   async handleJob({ stageRunId, kind = 'execute', attempt, delivery = 1 }: DeliveredJob): Promise<JobAnswer> {
+    if (this.parts.runner.draining) throw new ShuttingDownError({ what: `Running stage run ${stageRunId}` });
     const wanted = { kind, attempt: attempt ?? null };
     const job = await this.parts.store.claimStageRun(stageRunId, this.settings.workerId, wanted);
     if (job === 'race')

@@ -61,6 +61,10 @@ export class JobRunner {
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
+  get draining(): boolean {
+    return this.parts.execution.draining;
+  }
+
   /** From now on nothing is begun: what is claimed is handed back, what throws too (LEASE-6). */
   drain(): void {
     this.parts.execution.draining = true;

@@ -35,7 +35,11 @@ export class RecordWriter {
   /** Answers stand in the order of `items`. Never rejects. */
   async write(items: readonly RecordItem[], options?: RecordOptions): Promise<readonly WriteAnswer[]> {
     try {
-      return await persist('recording outcomes', () => this.#statement(items, options), this.parts);
+      const verdicts = await persist('recording outcomes', () => this.#statement(items, options), this.parts);
+      // An adapter's fault; outcomes without a verdict would wait for ever.
+      if (verdicts.length !== items.length)
+        throw new Error(`${items.length} outcomes got ${verdicts.length} verdicts.`);
+      return verdicts;
     } catch (error) {
       if (error instanceof GivenUp) return items.map(() => ({ verdict: 'given-up' }));
       if (items.length === 1) return [{ verdict: 'refused', error }];

@@ -43,6 +43,8 @@ export type WorkerEvent =
 
 /** A worker whose slots come free one by one waits so long for more of them before it claims for a few. */
 const PATIENCE_MS = 10;
+/** Pause between two hints of work for other processes. */
+const TELL_PAUSE_MS = 25;
 /** Part of the poll interval that is random. */
 const POLL_JITTER = 0.1;
 /** At the end of a shutdown: time for bodies to end after their abort, and for the last outcomes to be written. */
@@ -62,6 +64,8 @@ export class Worker {
   #poll: NodeJS.Timeout | undefined;
   #patience: NodeJS.Timeout | undefined;
   #patient = true;
+  #telling: NodeJS.Timeout | undefined;
+  #untold = false;
   #scheduled = false;
   #unsubscribe: (() => void) | undefined;
   #whenIdle: (() => void)[] = [];
@@ -108,7 +112,7 @@ export class Worker {
     const own = this.settings.queues;
     const serves = own === null || queues.size === 0 || [...queues].some((queue) => own.includes(queue));
     if (serves) this.kick();
-    if (!serves || this.freeSlots < count) this.parts.notifier.publish({ work: true });
+    if (!serves || this.freeSlots < count) this.#tellOthers();
   }
 
   /**
@@ -172,6 +176,8 @@ export class Worker {
     recorder.end();
     await within(ABORT_WAIT_MS, drained);
     await within(ABORT_WAIT_MS, heartbeat.stop());
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
     this.#tellIdle();
     this.parts.onEvent?.({ type: 'stopped' });
   }
@@ -182,6 +188,17 @@ export class Worker {
     if (this.#slots.free === 0) return;
     if (!this.#slots.worthAClaim && this.#patient) return this.#waitForMore();
     void this.#claimNow();
+  }
+
+  /** At once, and then no more often than now and then: a process under load would else tell of every group it records. */
+  #tellOthers(): void {
+    this.#untold = this.#telling !== undefined;
+    if (this.#untold) return;
+    this.parts.notifier.publish({ work: true });
+    this.#telling = setTimeout(() => {
+      this.#telling = undefined;
+      if (this.#untold) this.#tellOthers();
+    }, TELL_PAUSE_MS);
   }
 
   /** Long bodies in most slots must not keep the rest empty: after a moment a few are enough. */

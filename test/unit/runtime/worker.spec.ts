@@ -121,6 +121,19 @@ describe('claiming', () => {
   });
 });
 
+it('JOB-4: a full worker tells other processes of new work, at once and then seldom', async () => {
+  const goOn = signal();
+  const { engine, flow, worker } = engineOf([{ key: 'a', execute: () => goOn }], {
+    options: { worker: { concurrency: 1, pollInterval: '1 h' } },
+  });
+  await engine.start(flow);
+  worker.start();
+  await turns();
+  for (let job = 0; job < 5; job++) worker.workAppeared(1, new Set(['default']));
+  expect(engine.notifier.published).toEqual([{ work: true }]);
+  goOn.fire();
+});
+
 describe('hand-off', () => {
   it('goes on with the next stage without a claim of its own', async () => {
     const store = new BrokenStore();
@@ -307,6 +320,16 @@ describe('shutdown', () => {
     answer.fire();
     await stopped;
     expect(ran).toBe(0);
+    expect((await engine.history(runId)).stageRuns[0]).toMatchObject({ status: 'PENDING', attempt: 0 });
+  });
+
+  it('FAULT C5: a process that drains begins nothing for callers either', async () => {
+    const { engine, flow, worker } = engineOf([{ key: 'a', execute: () => 1 }]);
+    const runId = await engine.start(flow);
+    await worker.stop(0);
+    expect(await engine.runtime.pump.processAvailable()).toMatchObject({ processed: 0 });
+    const [{ id: stageRunId }] = (await engine.history(runId)).stageRuns as unknown as [{ id: string }];
+    await expect(engine.runtime.pump.handleJob({ stageRunId })).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
     expect((await engine.history(runId)).stageRuns[0]).toMatchObject({ status: 'PENDING', attempt: 0 });
   });
 
