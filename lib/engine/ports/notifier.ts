@@ -11,7 +11,7 @@ export interface Hint {
 export interface Notifier {
   /** Sends to every other process, coalesced, after commit. Never throws. */
   publish(hint: Hint): void;
-  /** Hints from other processes (and from this one: receivers don't care). */
+  /** Hints from other processes, and of joined transactions of this one; its own others it has acted on already. */
   subscribe(listener: (hint: Hint) => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;

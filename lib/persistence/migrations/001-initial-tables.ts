@@ -147,7 +147,7 @@ function jobs({ jobs, prefix }: TableNames): string[] {
   sent_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 70)`,
-    `CREATE INDEX "${prefix}jobs_due" ON ${jobs} (priority DESC, run_at, id) WHERE state = 0`,
+    `CREATE INDEX "${prefix}jobs_due" ON ${jobs} (priority DESC, run_at, run_id) WHERE state = 0`,
     `CREATE INDEX "${prefix}jobs_claimed" ON ${jobs} (id) WHERE state = 1`,
     // Future work stands apart: 100,000 delayed jobs in front of the due ones made an empty claim walk 774 pages.
     `CREATE INDEX "${prefix}jobs_delayed" ON ${jobs} (run_at) WHERE state = 2`,
@@ -155,7 +155,7 @@ function jobs({ jobs, prefix }: TableNames): string[] {
     // in front of what is to be sent.
     `CREATE INDEX "${prefix}jobs_sent" ON ${jobs} (sent_at) WHERE state = 3`,
     `CREATE INDEX "${prefix}jobs_run" ON ${jobs} (run_id)`,
-    ...['state', 'run_at', 'priority', 'id'].map(
+    ...['state', 'run_at', 'priority', 'run_id'].map(
       (column) => `ALTER TABLE ${jobs} ALTER COLUMN ${column} SET STATISTICS 0`,
     ),
   ];

@@ -7,6 +7,8 @@ import type { Hint } from '../../engine/ports/notifier.js';
 
 export interface ChannelListenerOptions {
   readonly channel: string;
+  /** Sender whose hints are not passed on: this process's own, which it has acted on already. */
+  readonly self?: string;
   /** A new connection that can LISTEN. */
   readonly connect: () => Promise<PostgresClient>;
   readonly onHint: (hint: Hint) => void;
@@ -95,7 +97,8 @@ export class ChannelListener {
   private receive(payload: string | undefined): void {
     this.heard = true;
     const message = decodePayload(payload);
-    if (message && 'hint' in message) this.tell(message.hint);
+    if (message && 'hint' in message && (!message.sender || message.sender !== this.options.self))
+      this.tell(message.hint);
   }
 
   private tell(hint: Hint): void {

@@ -15,7 +15,11 @@ export class HintPublisher {
   private readonly finished = new Set<string>();
   private sending: Promise<void> | undefined;
 
-  constructor(private readonly send: (payloads: string[]) => Promise<void>) {}
+  /** @param sender by which receivers tell their own hints; left out: nobody ignores them */
+  constructor(
+    private readonly send: (payloads: string[]) => Promise<void>,
+    private readonly sender?: string,
+  ) {}
 
   publish(hint: Hint): void {
     if (hint.work) this.work = true;
@@ -43,7 +47,8 @@ export class HintPublisher {
   }
 
   private take(): string[] {
-    const payloads = encodeHint({ work: this.work, cancelled: [...this.cancelled], finished: [...this.finished] });
+    const hint = { work: this.work, cancelled: [...this.cancelled], finished: [...this.finished] };
+    const payloads = encodeHint(hint, this.sender);
     this.work = false;
     this.cancelled.clear();
     this.finished.clear();

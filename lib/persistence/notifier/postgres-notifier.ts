@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Hint, Notifier } from '../../engine/ports/notifier.js';
 import type { EnginePool, Statement } from '../engine-pool.js';
 import { placeHash } from '../table-names.js';
@@ -41,6 +42,8 @@ export class PostgresNotifier implements Notifier {
   private readonly warn: Warn;
   private readonly listeners = new Set<(hint: Hint) => void>();
   private readonly publisher: HintPublisher;
+  /** Own hints come back by LISTEN; each would cost an idle worker a claim that finds nothing. */
+  private readonly self = randomUUID().slice(0, 8);
   private listener: ChannelListener | undefined;
 
   constructor(
@@ -53,7 +56,7 @@ export class PostgresNotifier implements Notifier {
     this.channel = `workflow_${placeHash(names)}`;
     this.publisher = new HintPublisher(async (payloads) => {
       await this.pool.query(NOTIFY, [this.channel, payloads]);
-    });
+    }, this.self);
   }
 
   publish(hint: Hint): void {
@@ -73,6 +76,7 @@ export class PostgresNotifier implements Notifier {
     const { listenUrl, pingIntervalMs = 30_000, pingTimeoutMs = 10_000 } = this.options;
     this.listener = new ChannelListener({
       channel: this.channel,
+      self: this.self,
       connect: () => this.pool.connectListener(listenUrl),
       onHint: (hint) => this.tell(hint),
       warn: this.warn,

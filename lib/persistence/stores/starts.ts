@@ -8,12 +8,29 @@ export class PostgresStarts implements StartStore {
 
   async createRuns(runs: readonly NewRun[], transaction?: JoinedTransaction): Promise<CreatedRun[]> {
     if (runs.length === 0) return [];
+    // A key that stands twice in one call is its first run's: one statement may not touch a row twice.
+    const firstOf = new Map<string, NewRun>();
+    for (const run of runs) if (!firstOf.has(nameOf(run))) firstOf.set(nameOf(run), run);
+    const written = [...firstOf.values()];
+    const rows = await this.write(written, transaction);
+    const answers = new Map(written.map((run, index) => [nameOf(run), rows[index]!]));
+    return runs.map((run) => {
+      const { run_id, created, input_digest } = answers.get(nameOf(run))!;
+      return { runId: run_id, created: created && firstOf.get(nameOf(run)) === run, inputDigest: input_digest };
+    });
+  }
+
+  private async write(runs: readonly NewRun[], transaction?: JoinedTransaction): Promise<CreatedRow[]> {
     const { pool, statements, clock } = this.context;
     const statement = runs.some((run) => run.idempotency) ? statements.createRunsKeyed : statements.createRuns;
     const values = createRunsValues(clock.offsetMs, runs);
-    const rows = transaction
+    return transaction
       ? ((await transaction.query(statement.text, values)) as CreatedRow[])
-      : await pool.query<CreatedRow>(statement, values);
-    return rows.map((row) => ({ runId: row.run_id, created: row.created, inputDigest: row.input_digest }));
+      : pool.query<CreatedRow>(statement, values);
   }
+}
+
+/** Runs without a key are each their own. */
+function nameOf(run: NewRun): string {
+  return run.idempotency?.digest.toString('base64') ?? run.id;
 }

@@ -16,12 +16,16 @@ import type {
 /** How many hash slots the outbox is spread over; a relay leases slots. */
 const OUTBOX_SLOTS = 16;
 
-/** Order in which due jobs are claimed: priority, highest first; then the time they were due; then id. */
+/**
+ * Order in which due jobs are claimed: priority, highest first; then when their run was queued; then its id, which
+ * follows time. Runs started in one call go depth first: the first ones end while later ones wait.
+ */
 export const compareJobs = (a: JobRecord, b: JobRecord): number =>
-  b.priority - a.priority || a.runAt - b.runAt || compareIds(a, b);
+  b.priority - a.priority || a.runAt - b.runAt || compareTexts(a.runId, b.runId) || compareIds(a, b);
 
-const compareIds = (a: { readonly id: string }, b: { readonly id: string }): number =>
-  a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const compareIds = (a: { readonly id: string }, b: { readonly id: string }): number => compareTexts(a.id, b.id);
 
 const byRun = <Row extends { readonly runId: string }>(): GroupIndex<Row> => new GroupIndex((row) => row.runId);
 

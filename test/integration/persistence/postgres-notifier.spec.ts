@@ -153,7 +153,7 @@ describe('PostgresNotifier', () => {
     await heard.next();
     await clients[0]!.query({ text: 'UNLISTEN *' });
     expect(await heard.next()).toEqual({ work: true });
-    notifier.publish({ cancelled: [id(4)] });
+    (await newNotifier()).publish({ cancelled: [id(4)] });
     expect(await heard.next()).toEqual({ cancelled: [id(4)] });
     expect(clients.length).toBeGreaterThan(1);
   });
@@ -209,8 +209,21 @@ describe('PostgresNotifier', () => {
     await notifier.stop();
     await notifier.start();
     expect(await heard.next()).toEqual({ work: true });
-    notifier.publish({ finished: [id(5)] });
+    (await newNotifier()).publish({ finished: [id(5)] });
     expect(await heard.next()).toEqual({ finished: [id(5)] });
+  });
+
+  it('JOB-4: a process does not hear its own hints, which it has acted on already', async () => {
+    const notifier = await newNotifier();
+    const heard = new Heard(notifier);
+    await notifier.start();
+    await heard.next();
+    notifier.publish({ work: true, finished: [id(6)] });
+    await notifier.stop();
+    await notifier.start();
+    expect(await heard.next()).toEqual({ work: true });
+    (await newNotifier()).publish({ finished: [id(7)] });
+    expect(await heard.next()).toEqual({ finished: [id(7)] });
   });
 
   it('JOB-4: neither a closed pool nor a receiver that throws reaches the publisher', async () => {

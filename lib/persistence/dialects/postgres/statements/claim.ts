@@ -6,7 +6,8 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
 /**
  * Takes due jobs: one statement, one commit, whatever their number.
  *
- * Served by jobs_due (priority DESC, run_at, id) WHERE state = 0: an empty claim reads one index page. Everything it locks
+ * Oldest run first, not oldest job: runs that were started in one call go depth first, so the first ones end while others
+ * still wait. Served by jobs_due (priority DESC, run_at, run_id) WHERE state = 0: an empty claim reads one index page. Everything it locks
  * is SKIP LOCKED, so it never waits and can't deadlock with writers that go run → stage run → job. A job is taken only
  * where its stage run and run still want it; the others are deleted here at once: left in place they would fill every
  * later LIMIT. `definition_key <> ALL` comes before LIMIT for the same reason (GHOST-3).
@@ -18,7 +19,7 @@ export function claim(t: TableNames): Statement {
     `
     SELECT id, stage_run_id, kind FROM ${t.jobs}
      WHERE state = ${DUE} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
-     ORDER BY priority DESC, run_at, id LIMIT $3
+     ORDER BY priority DESC, run_at, run_id LIMIT $3
        FOR UPDATE SKIP LOCKED`,
   );
 }

@@ -94,8 +94,8 @@ export function record(t: TableNames): Statement {
     WITH d AS MATERIALIZED (SELECT * FROM ${recordRows.source('d', 4)}),
     lk AS MATERIALIZED (SELECT id, status FROM ${t.runs} WHERE id IN (SELECT rid FROM d) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
     hd AS MATERIALIZED (
-      SELECT priority, run_at, id FROM ${t.jobs} WHERE state = ${DUE} AND ($3::text[] IS NULL OR queue = ANY ($3::text[]))
-       ORDER BY priority DESC, run_at, id LIMIT 1),
+      SELECT priority, run_at, run_id FROM ${t.jobs} WHERE state = ${DUE} AND ($3::text[] IS NULL OR queue = ANY ($3::text[]))
+       ORDER BY priority DESC, run_at, run_id LIMIT 1),
     u AS (
       UPDATE ${t.stageRuns} s SET status = d.status, output = d.output, skip_reason = d.skip_reason, attempt = s.attempt - d.back,
              deferrals = s.deferrals + d.deferral, error_code = coalesce(d.code, s.error_code), error_message = coalesce(d.message, s.error_message),
@@ -105,7 +105,7 @@ export function record(t: TableNames): Statement {
        WHERE s.id = d.sid AND s.claim_token = d.token AND s.status = 'RUNNING'
       RETURNING d.*, s.owner_id, s.generation, s.attempt AS attempt_now, s.worker_id, s.started_at,
                 (d.ntoken IS NOT NULL AND ($3::text[] IS NULL OR d.nqueue = ANY ($3::text[]))
-                 AND (hd.id IS NULL OR j.priority > hd.priority OR j.priority = hd.priority AND (j.run_at, j.id) < (hd.run_at, hd.id))) AS hand),
+                 AND (hd.run_id IS NULL OR j.priority > hd.priority OR j.priority = hd.priority AND (j.run_at, j.run_id) <= (hd.run_at, hd.run_id))) AS hand),
     n AS (
       INSERT INTO ${t.stageRuns} (id, run_id, owner_id, generation, node, position, key, stage, ordinal, status, attempt, claim_token, worker_id, created_at, started_at)
       SELECT nid, rid, owner_id, generation, nnode, nposition, nkey, nstage, nordinal, CASE WHEN hand THEN 'RUNNING' ELSE 'PENDING' END,

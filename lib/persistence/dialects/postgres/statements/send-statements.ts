@@ -23,7 +23,7 @@ export function takeUnsent(t: TableNames): Statement {
     name: 'take-unsent',
     text: `
     WITH due AS MATERIALIZED (
-      SELECT id FROM ${t.jobs} WHERE state = ${DUE} ORDER BY priority DESC, run_at, id LIMIT $2 FOR UPDATE SKIP LOCKED),
+      SELECT id FROM ${t.jobs} WHERE state = ${DUE} ORDER BY priority DESC, run_at, run_id LIMIT $2 FOR UPDATE SKIP LOCKED),
     sent AS (
       UPDATE ${t.jobs} j SET state = ${SENT}, sent_at = ${clock('$1')} FROM due WHERE j.id = due.id
       RETURNING j.id, j.kind, j.stage_run_id, j.run_id, j.queue, j.priority, j.run_at, j.attempt)
