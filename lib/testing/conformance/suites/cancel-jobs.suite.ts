@@ -71,6 +71,16 @@ export function describeCancelJobs({ it, expect }: StoreSuite): void {
     expect(await on.statuses(live.run.id)).toEqual(['first CANCELLED']);
   });
 
+  it('FAULT C4: an old look at the lease of a hook does not end the next try of it', async (on) => {
+    const { hook } = await claimHook(on);
+    const record = lostRecord(await on.expire(hook));
+    await on.store.reap([record], LIMITS, NEVER);
+    const again = await on.claimOne();
+    await on.expire(again);
+    expect(await on.store.reap([record], LIMITS, NEVER)).toBe(0);
+    expect(await on.store.extendLeases([leaseOf(again)])).toEqual(new Map([[again.jobId, 'held']]));
+  });
+
   it('CANCEL-3: a body that ends after the cancel has its hook called', async (on) => {
     const live = await on.startAndClaim();
     await on.cancel(live.run.id);
@@ -91,6 +101,8 @@ export function describeCancelJobs({ it, expect }: StoreSuite): void {
     await on.store.addCancelJob(leaseOf(live), newId(), 'default');
     await on.store.record([linear(live, { transition: followedBy() })]);
     await on.store.addCancelJob(leaseOf(live), newId(), 'default');
-    expect((await on.claim()).claimed.map(({ kind }) => kind)).toEqual(['execute']);
+    const { claimed, discarded } = await on.claim();
+    expect(claimed.map(({ kind }) => kind)).toEqual(['execute']);
+    expect(discarded).toEqual([]);
   });
 }

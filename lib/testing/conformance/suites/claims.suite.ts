@@ -2,14 +2,16 @@ import {
   completed,
   followedBy,
   group,
+  leaseOf,
   linear,
   newId,
   newJob,
   newRun,
   newStageRun,
   newTransition,
+  retrying,
+  skipped,
 } from '../builders.js';
-import { retrying, skipped } from '../builders.js';
 import type { StoreSuite } from '../suite.js';
 
 export function describeClaims({ it, expect }: StoreSuite): void {
@@ -197,6 +199,7 @@ export function describeClaims({ it, expect }: StoreSuite): void {
   it('GHOST-4: a stage run that somebody has claimed is a duplicate', async (on) => {
     const job = await on.startAndClaim();
     expect(await on.store.claimStageRun(job.stageRun.id, 'worker-b')).toBe('duplicate');
+    expect(await on.store.extendLeases([leaseOf(job)])).toEqual(new Map([[job.jobId, 'held']]));
     await on.store.record([linear(job, { transition: followedBy() })]);
     expect(await on.store.claimStageRun(job.stageRun.id, 'worker-b')).toBe('duplicate');
   });

@@ -5,6 +5,7 @@ import {
   failing,
   followedBy,
   group,
+  joined,
   leaseOf,
   linear,
   newId,
@@ -45,6 +46,7 @@ export function describeLinearRecords({ it, expect }: StoreSuite): void {
     expect((await on.run(job.run.id)).finishedAt).not.toBeNull();
     expect((await on.stageRun(job.run.id, 'first')).output).toBe('1');
     expect(await on.isAnythingDue()).toBe(false);
+    expect(await on.store.extendLeases([leaseOf(job)])).toEqual(new Map([[job.jobId, 'lost']]));
   });
 
   it('RUN-4: the end of a run nobody awaits says so', async (on) => {
@@ -86,6 +88,7 @@ export function describeLinearRecords({ it, expect }: StoreSuite): void {
     await on.store.record([linear(job, { transition: group(['left', 'right'], { after: 1 }) })]);
     const { claimed } = await on.claim({ limit: 2 });
     expect(claimed.map(({ stageRun }) => stageRun.key).sort()).toEqual(['left', 'right']);
+    expect(await on.store.extendLeases([leaseOf(job)])).toEqual(new Map([[job.jobId, 'lost']]));
   });
 
   it('GRP-4: stages that are skipped on the way to the next one are stored too', async (on) => {
@@ -233,6 +236,14 @@ export function describeLinearRecords({ it, expect }: StoreSuite): void {
     expect(await on.store.readFences([job.stageRun.id])).toMatchObject([
       { status: 'CANCELLED', runStatus: 'CANCELLED' },
     ]);
+  });
+
+  it('LEASE-5: a record is fenced by its run, too, whatever became of the stage', async (on) => {
+    const job = await on.startAndClaim();
+    await on.cancel(job.run.id, { cancelOpen: false });
+    expect(await on.store.record([linear(job, { transition: followedBy() })])).toEqual([{ verdict: 'not-fenced' }]);
+    expect(await on.settle([joined(job)], () => followedBy())).toEqual([{ verdict: 'not-fenced' }]);
+    expect(await on.statuses(job.run.id)).toEqual(['first RUNNING']);
   });
 
   it('RUN-8: verdicts stand in the order of the records', async (on) => {

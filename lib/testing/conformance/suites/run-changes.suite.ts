@@ -40,6 +40,15 @@ export function describeRunChanges({ it, expect }: StoreSuite): void {
     expect(Math.abs((seen?.deadlineInMs ?? 0) - 3_540_000)).toBeLessThanOrEqual(20_000);
   });
 
+  it('LIMIT-1: a change sees how many stage runs there ever were, by the highest ordinal', async (on) => {
+    const run = await on.start({ transition: newTransition({ stageRuns: [newStageRun({ ordinal: 7 })] }) });
+    const result = await on.store.changeRun(run.id, EVERYBODY, ({ state }) => ({
+      transition: null,
+      answer: state.stageRunCount,
+    }));
+    expect(result?.answer).toBe(7);
+  });
+
   it('CANCEL-4: a run without a deadline has none', async (on) => {
     const run = await on.start();
     let deadlineInMs: number | null | undefined;
@@ -80,6 +89,7 @@ export function describeRunChanges({ it, expect }: StoreSuite): void {
     expect(await on.run(first.run.id)).toMatchObject({ status: 'CANCELLED', cancelReason: 'asked for' });
     expect((await on.run(first.run.id)).finishedAt).not.toBeNull();
     expect(await on.statuses(first.run.id)).toEqual(['first COMPLETED', 'left CANCELLED', 'right CANCELLED']);
+    for (const { finishedAt } of (await on.history(first.run.id)).stageRuns) expect(finishedAt).not.toBeNull();
     expect(await on.claim()).toEqual({ claimed: [], discarded: [] });
     expect(await on.store.record([linear(live)])).toEqual([{ verdict: 'not-fenced' }]);
   });
