@@ -45,6 +45,13 @@ describe('resolveOptions', () => {
     });
   });
 
+  it('JOB-3: a transport is an object with all of its methods, and stays the one it is', () => {
+    const transport = { name: 't', start() {}, send() {}, cancelByRun() {}, stop() {} };
+    expect(resolveOptions({ transport: transport as never }).transport).toBe(transport);
+    for (const wrong of ['bullmq', null, class {}, { ...transport, cancelByRun: undefined }])
+      expect(problemsOf({ transport: wrong })).toEqual({ transport: expect.stringContaining('cancelByRun') });
+  });
+
   it('MOD-1: what is given counts, durations in any form', () => {
     const systemActor = () => ({ id: 'system' });
     const resolve = () => 'team-1';
