@@ -229,6 +229,13 @@ export function describeJoinedRecords({ it, expect }: StoreSuite): void {
     expect((await on.run(left.run.id)).status).toBe('FAILED');
   });
 
+  it('FAIL-1: a failure decides alone even when it decides nothing', async (on) => {
+    const [left, right] = await claimPair(on);
+    const decider = new Decider(newTransition);
+    await on.settle([joined(left), joined(right, { outcome: failed() })], decider.decide);
+    expect(decider.asked.map(({ event }) => event.type)).toEqual(['stage-failed']);
+  });
+
   it('GRP-3: a branch that ends after its run has failed is not fenced', async (on) => {
     const [left, right] = await claimPair(on);
     await on.settle([joined(left, { outcome: failed() })], () => failing());

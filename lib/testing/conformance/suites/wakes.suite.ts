@@ -160,7 +160,8 @@ export function describeWakes({ it, expect }: StoreSuite): void {
 
   it('STUCK-1: a run that has a job, waits for its start, or has ended is not', async (on) => {
     const ended = stuckRun();
-    await on.store.createRuns([newRun(), newRun({ delayMs: 10 * STUCK_AFTER_MS }), ended]);
+    const waiting = { ...stuckRun(), delayMs: 10 * STUCK_AFTER_MS };
+    await on.store.createRuns([newRun(), newRun({ delayMs: 10 * STUCK_AFTER_MS }), waiting, ended]);
     await on.cancel(ended.id);
     const held = await on.startAndClaim();
     const retried = await on.startAndClaim();
@@ -174,7 +175,7 @@ export function describeWakes({ it, expect }: StoreSuite): void {
     const [one, two, three] = [stuckRun(), stuckRun(), stuckRun()];
     await on.store.createRuns([one, newRun(), two, newRun(), three]);
     on.travel(STUCK_AFTER_MS + 1_000);
-    const found: string[] = [];
+    const found: (readonly string[])[] = [];
     let after: string | null = null;
     for (let slice = 0; slice < 4; slice++) {
       const page: { runIds: readonly string[]; next: string | null } = await on.store.findStuck(
@@ -182,12 +183,12 @@ export function describeWakes({ it, expect }: StoreSuite): void {
         after,
         2,
       );
-      found.push(...page.runIds);
+      found.push(page.runIds);
       after = page.next;
       if (after === null) break;
     }
     expect(after).toBeNull();
-    expect(found).toEqual([one.id, two.id, three.id]);
+    expect(found).toEqual([[one.id, two.id], [three.id], []]);
   });
 
   it('IDEM-2: keys whose time is over are pruned in batches, living ones kept', async (on) => {
