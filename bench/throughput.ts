@@ -36,28 +36,28 @@ async function drain(
   await client.query('VACUUM ANALYZE');
   const statements = countStatements();
   const before = await readCounts(url);
-  const [sent, cpu, begun] = [statements.read(), process.cpuUsage(), performance.now()];
   const worker = await bootApp(url, { worker: { concurrency } });
-  const booted = performance.now();
+  const [sent, cpu] = [statements.read(), process.cpuUsage()];
   for (;;) {
     const { rows } = await client.query(`SELECT NOT EXISTS (SELECT 1 FROM workflow_jobs) AS done`);
     if (rows[0].done) break;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  const seconds = (performance.now() - begun) / 1000;
   const used = process.cpuUsage(cpu);
   const sentNow = statements.read();
   await worker.app.close();
   const after = await readCounts(url);
   statements.stop();
   const { rows } = await client.query(
-    `SELECT (SELECT count(*)::int FROM workflow_runs WHERE status = 'COMPLETED') AS runs, (SELECT count(*)::int FROM workflow_stage_runs WHERE status = 'COMPLETED' AND attempt = 1) AS stages`,
+    `SELECT (SELECT count(*)::int FROM workflow_runs WHERE status = 'COMPLETED') AS runs, (SELECT count(*)::int FROM workflow_stage_runs WHERE status = 'COMPLETED' AND attempt = 1) AS stages,
+            (SELECT extract(epoch FROM max(finished_at) - min(started_at))::float8 FROM workflow_stage_runs) AS seconds`,
   );
   await client.end();
+  // From the first claim to the last record, by the database's clock: booting Nest is not what is measured.
+  const seconds: number = rows[0].seconds;
   if (rows[0].runs !== count || rows[0].stages !== count * stages)
     throw new Error(`not drained: ${JSON.stringify(rows[0])}`);
   const steps = count * stages;
-  void booted;
   return {
     stepsPerSecond: steps / seconds,
     runsPerSecond: count / seconds,

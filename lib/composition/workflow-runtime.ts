@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { v7 } from 'uuid';
+
 import { ContextRunner } from '../context/index.js';
 import { ShuttingDownError } from '../errors/index.js';
 import { within } from '../runtime/background/within.js';
@@ -16,6 +16,7 @@ import { assembleRuntime } from './engine-runtime.js';
 import type { EngineStorage, OpenStorage } from './engine-storage.js';
 import { BoundHandlers } from './event-handlers.js';
 import { HostProviders } from './host-providers.js';
+import { createNextId } from './new-id.js';
 import { openPostgresStorage } from './postgres-storage.js';
 import { definitionLookup, definitionSource } from './registry-source.js';
 import { RelaySink } from './relay-sink.js';
@@ -23,6 +24,8 @@ import { Retryable } from './retryable.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
 export const WORKFLOW_RUNTIME = Symbol.for('nestjs-workflow-engine:runtime');
+
+const NEXT_ID = createNextId();
 
 /** How long stopping may take beyond the grace of the stages. */
 const CLOSE_MS = 30_000;
@@ -133,16 +136,16 @@ export class WorkflowRuntime {
       contexts: this.#contexts,
       sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
       log,
-      nextId: v7,
+      nextId: NEXT_ID,
       // A pid alone comes again: in the next container it is 1 too (fault C5).
-      workerId: `${hostname()}-${process.pid}-${v7()}`,
+      workerId: `${hostname()}-${process.pid}-${NEXT_ID()}`,
     });
     const background = overrides.background ?? true;
     return new Engine({
       storage,
       runtime,
       definitions: definitionLookup(registry),
-      nextId: v7,
+      nextId: NEXT_ID,
       log,
       shutdownGraceMs: options.shutdownGraceMs,
       wakeEveryMs: background ? options.wake.everyMs : null,

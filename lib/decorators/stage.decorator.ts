@@ -22,4 +22,7 @@ export function Stage<const O extends StageOptions>(options: O) {
   };
 }
 
-type DeclaredSchemas<O> = { [K in keyof O & ('input' | 'output' | 'config')]: O[K] };
+// Never undefined: under `exactOptionalPropertyTypes` an optional schema would not count as one.
+type DeclaredSchemas<O extends StageOptions> = {
+  [K in keyof O & ('input' | 'output' | 'config')]: Exclude<O[K], undefined>;
+};

@@ -23,7 +23,44 @@ export class RowSet<Row extends object> {
     return `unnest(${parameters.join(', ')}) WITH ORDINALITY AS ${name}(${this.columns.join(', ')}, nr)`;
   }
 
-  values(rows: readonly Row[]): unknown[] {
-    return this.columns.map((column) => rows.map((row) => row[column] ?? null));
+  /**
+   * A column's values as one array literal. Written here and not by `pg`, which would look into each uuid and number for
+   * something to escape: a fifth of the CPU of a grouped record.
+   */
+  values(rows: readonly Row[]): string[] {
+    return this.columns.map((column) => {
+      const write = WRITERS[this.types[column]];
+      let literal = '{';
+      for (let index = 0; index < rows.length; index += 1) {
+        const value: unknown = rows[index]![column];
+        if (index > 0) literal += ',';
+        literal += value === null || value === undefined ? 'NULL' : write(value);
+      }
+      return `${literal}}`;
+    });
   }
 }
+
+const plain = (value: unknown): string => String(value);
+
+/** Quoted, so that braces, commas and the word NULL are data. */
+function quoted(value: unknown): string {
+  const text = String(value);
+  return NEEDS_ESCAPE.test(text) ? `"${text.replace(ESCAPED, '\\$&')}"` : `"${text}"`;
+}
+
+const NEEDS_ESCAPE = /["\\]/;
+const ESCAPED = /["\\]/g;
+
+const WRITERS: Readonly<Record<ColumnType, (value: unknown) => string>> = {
+  uuid: plain,
+  int: plain,
+  smallint: plain,
+  bigint: plain,
+  float8: plain,
+  boolean: plain,
+  text: quoted,
+  json: quoted,
+  bytea: quoted,
+  timestamptz: quoted,
+};
