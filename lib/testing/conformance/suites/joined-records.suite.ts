@@ -56,6 +56,7 @@ export function describeJoinedRecords({ it, expect }: StoreSuite): void {
     expect(decider.asked).toEqual([]);
     expect(await on.statuses(left.run.id)).toEqual(['left COMPLETED', 'right RUNNING']);
     expect(await on.isAnythingDue()).toBe(false);
+    expect(await on.store.extendLeases([leaseOf(left)])).toEqual(new Map([[left.jobId, 'lost']]));
   });
 
   it('GRP-2: the last branch asks once what follows, from rows that show all branches ended', async (on) => {
