@@ -207,7 +207,8 @@ export interface WorkStore {
   /**
    * Stores outcomes and what follows from them, one statement for the whole group; each row fenced by its claim token and
    * by the run being RUNNING. Verdicts stand in the order of `records`. A data error (SQLSTATE 22, 23) of one row fails
-   * the call: nothing is written, the caller isolates.
+   * the call: its statement writes nothing, the caller tries each record alone. Records that fan out are a statement of
+   * their own; what that had written before another failed answers `not-fenced` then, and its fence says that it stands.
    */
   record(records: readonly LinearRecord[], options?: RecordOptions): Promise<RecordVerdict[]>;
 
