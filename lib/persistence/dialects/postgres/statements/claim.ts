@@ -7,10 +7,13 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
  * Takes due jobs: one statement, one commit, whatever their number.
  *
  * Oldest run first, not oldest job: runs that were started in one call go depth first, so the first ones end while others
- * still wait. Served by jobs_due (priority DESC, run_at, run_id) WHERE state = 0: an empty claim reads one index page. Everything it locks
- * is SKIP LOCKED, so it never waits and can't deadlock with writers that go run → stage run → job. A job is taken only
- * where its stage run and run still want it; the others are deleted here at once: left in place they would fill every
- * later LIMIT. `definition_key <> ALL` comes before LIMIT for the same reason (GHOST-3).
+ * still wait. Served by jobs_due (priority DESC, run_at, run_id) WHERE state = 0: an empty claim reads one index page.
+ * Everything it locks is SKIP LOCKED, so it never waits and can't deadlock with writers that go run → stage run → job. A job
+ * is taken only where its stage run and run still want it; the others are deleted here at once: left in place they would
+ * fill every later LIMIT. `definition_key <> ALL` comes before LIMIT for the same reason (GHOST-3).
+ *
+ * `torn` are jobs whose stage run or run somebody deleted by hand (fault C21). A job that moved on after the snapshot names a
+ * stage run that the snapshot doesn't hold either: only one that names the same in the snapshot is torn.
  */
 export function claim(t: TableNames): Statement {
   return claimFrom(
@@ -70,6 +73,11 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
       UPDATE ${t.stageRuns} s SET status = 'RUNNING', claim_token = st.token, worker_id = $2, started_at = ${now}, attempt = s.attempt + 1, version = s.version + 1
         FROM st WHERE s.id = st.id AND st.kind = ${EXECUTE} AND ${wanted} RETURNING s.id, s.run_id, s.owner_id, s.key, s.stage, s.attempt),
     gone AS (DELETE FROM ${t.jobs} j USING st WHERE j.id = st.job_id AND ${unwanted}),
+    torn AS (
+      DELETE FROM ${t.jobs} j USING due LEFT JOIN st ON st.job_id = due.id
+       WHERE j.id = due.id AND st.job_id IS NULL
+         AND NOT EXISTS (SELECT 1 FROM ${t.stageRuns} s JOIN ${t.runs} r ON r.id = s.run_id WHERE s.id = due.stage_run_id)
+         AND EXISTS (SELECT 1 FROM ${t.jobs} o WHERE o.id = due.id AND o.stage_run_id = due.stage_run_id)),
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT us.run_id, us.owner_id, ${slotOf('us.run_id')}, json_build_array(json_build_object('type', 'stage:started', 'stageRunId', us.id,
