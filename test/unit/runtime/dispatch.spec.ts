@@ -144,10 +144,13 @@ describe('the link to a transport', () => {
 
   it('JOB-5: hints of other processes are acted upon: work is sent, ended runs take their messages back, once', async () => {
     const { engine, flow, transport, link } = engineOf([one]);
+    await engine.start(flow);
     await link.start(true);
+    await transport.hasSent(1);
+    await turns();
     await engine.start(flow);
     engine.notifier.publish({ work: true });
-    await transport.hasSent(1);
+    await transport.hasSent(2);
     engine.notifier.publish({ cancelled: ['run-1', 'run-2'] });
     link.cancelled(['run-2', 'run-3']);
     await turns();

@@ -237,6 +237,35 @@ describe('an outcome the store refuses', () => {
     expect((await engine.history(runId)).run).toMatchObject({ status: 'FAILED', failureCode: 'RECORD_FAILED' });
   });
 
+  it('gives up one that is refused in every form: its slot is free again, and its lease tells', async () => {
+    const { engine, flow, store, worker } = engineOf([{ key: 'a', execute: () => 1 }]);
+    store.instead.record = () => Promise.reject(new DataError('22P05: refused'));
+    store.instead.settle = () => Promise.reject(new DataError('22P05: refused again'));
+    const runId = await engine.start(flow);
+    await worker.runOnce();
+    expect(store.count('settle')).toBe(1);
+    expect(engine.log.matching('error', 'given up')).toHaveLength(1);
+    expect((await engine.statuses(runId)).a).toBe('RUNNING');
+  });
+
+  it('tries again first what is refused for no known reason, and records a failure in the end', async () => {
+    const { engine, flow, store, worker } = engineOf([{ key: 'a', execute: () => 1 }]);
+    store.instead.record = () => Promise.reject(new Error('42P01: no such table'));
+    const runId = await engine.start(flow);
+    await worker.runOnce();
+    expect(store.count('record')).toBe(5);
+    expect((await engine.history(runId)).run).toMatchObject({ status: 'FAILED', failureCode: 'RECORD_FAILED' });
+  });
+
+  it('refuses an answer with too few verdicts, so that no outcome waits for ever', async () => {
+    const { engine, flow, store, worker } = engineOf([{ key: 'a', execute: () => 1 }]);
+    let odd = true;
+    store.instead.record = (real, ...args) => (odd ? ((odd = false), Promise.resolve([])) : real(...args));
+    const runId = await engine.start(flow);
+    await worker.runOnce();
+    expect((await engine.statuses(runId)).run).toBe('COMPLETED');
+  });
+
   it("FAULT C8: drops the result of a worker whose lease is another one's", async () => {
     const { engine, flow, worker } = engineOf(
       [{ key: 'a', execute: (ctx) => (ctx.attempt === 1 && first ? ((first = false), late) : 'second') }],
