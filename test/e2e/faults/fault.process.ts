@@ -7,7 +7,7 @@ import { announce, onMessage } from '../../support/process-side.js';
  * An app in a process of its own, told what to do by messages.
  *
  * Environment: DATABASE_URL, WORKFLOW (module options as JSON), CLOCK_SKEW_MS (how far this host's clock is ahead),
- * STEP_MS (how long the body of `step` works).
+ * STEP_MS (how long the body of `step` works), ASKS_DATABASE (1: it then asks the host's database).
  */
 const skewMs = Number(process.env.CLOCK_SKEW_MS ?? 0);
 if (skewMs !== 0) skewClock(skewMs);

@@ -43,6 +43,8 @@ it('FAULT L4: with the database gone for 10 s and 50 runs in flight the process 
     await until(async () => ended || (await pool.query(completed)).rows[0].n === RUNS);
     console.info(`${RUNS} runs were complete ${Math.round(performance.now() - back)} ms after the database came back`);
     expect(ended).toBe(false);
+    const attempts = 'SELECT max(attempt)::int AS attempts, max(losses)::int AS losses FROM workflow_stage_runs';
+    expect((await pool.query(attempts)).rows).toEqual([{ attempts: 1, losses: 0 }]);
     expect(worker.output).not.toContain('escaped');
     expect(await brokenInvariants(pool)).toEqual({});
     await expect(worker.kill('SIGTERM')).resolves.toEqual({ code: null, signal: 'SIGTERM' });

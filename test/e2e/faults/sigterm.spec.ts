@@ -18,7 +18,13 @@ describe('SIGTERM, in real processes', () => {
 
   async function spawn(workflow: object, env: NodeJS.ProcessEnv = {}): Promise<TestProcess> {
     const worker = forkProcess('test/e2e/faults/fault.process.ts', {
-      env: { DATABASE_URL: database.url, WORKFLOW: JSON.stringify(workflow), STEP_MS: String(STEP_MS), ...env },
+      env: {
+        DATABASE_URL: database.url,
+        WORKFLOW: JSON.stringify(workflow),
+        STEP_MS: String(STEP_MS),
+        ASKS_DATABASE: '1',
+        ...env,
+      },
     });
     await worker.waitFor('ready');
     return worker;
