@@ -57,7 +57,7 @@ export class TransportLink {
 
   /** These runs have ended, committed: what the transport still carries of them is in vain. Never throws. */
   cancelled(runIds: readonly string[]): void {
-    // A process hears its own hints too.
+    // Hints of joined transactions come back to this process, and others may repeat them.
     const fresh = runIds.filter((runId) => !this.#cancelled.has(runId));
     this.#cancelled.add(fresh);
     if (!this.#stopping) for (const runId of fresh) void this.#cancelByRun(runId);

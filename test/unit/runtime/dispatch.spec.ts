@@ -5,6 +5,7 @@ import { jobMessage } from '../../../lib/runtime/dispatch/job-message.js';
 import { MessageHandler } from '../../../lib/runtime/dispatch/message-handler.js';
 import { BrokenStore, TransientError } from './support/broken-store.js';
 import { CollectedLog } from './support/collected-log.js';
+import { LocalNotifier } from './support/local-notifier.js';
 import { workflow } from './support/pipeline.js';
 import { signal, turns } from './support/signals.js';
 import { TestEngine, type TestEngineGiven } from './support/test-engine.js';
@@ -165,7 +166,9 @@ describe('the link to a transport', () => {
       { key: 'a', retry: { maxAttempts: 1 }, execute },
       { ...one, key: 'b' },
     ];
-    const { engine, flow, transport, link } = engineOf([branches]);
+    // As in production: a process does not hear its own hints.
+    const notifier = Object.assign(new LocalNotifier(), { subscribe: () => () => undefined });
+    const { engine, flow, transport, link } = engineOf([branches], { notifier });
     const runId = await engine.start(flow);
     await link.start(true);
     await transport.hasSent(2);

@@ -50,9 +50,9 @@ export function describeTransportStops({ it, expect }: TransportSuite): void {
     await on.transport.send([waiting]);
     const stopping = on.stop(LONG_MS);
     await on.second.send([late]);
-    await on.startSecond();
     gate.open();
     await stopping;
+    await on.startSecond();
     await on.handledBySecond.begun([waiting, late]);
     expect(on.handled.messages.map(({ id }) => id)).toEqual([message.id]);
   });
