@@ -1,5 +1,6 @@
 import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/index.js';
 import type { EngineEvent, RunState, Transition } from '../../engine/state/rows.js';
+import { NO_CHANGE } from '../../engine/state/enter-node.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import {
   transitionValues,
@@ -71,16 +72,7 @@ function follow(
 }
 
 function onlyEvents(events: readonly EngineEvent[]): Transition {
-  return {
-    run: null,
-    stageRuns: [],
-    reopened: [],
-    requeued: [],
-    visits: [],
-    events,
-    cancelOpen: false,
-    cancelJobs: [],
-  };
+  return { ...NO_CHANGE, events };
 }
 
 function join(a: Transition, b: Transition): Transition {
