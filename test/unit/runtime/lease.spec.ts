@@ -173,6 +173,24 @@ describe('the heartbeat', () => {
     expect((await engine.statuses(runId)).run).toBe('COMPLETED');
   });
 
+  it('LEASE-5: a record that moved its own lease on is not taken for a lost one while its answer is under way', async () => {
+    const answer = signal();
+    const { engine, flow, store, worker } = engineOf([{ key: 'a', execute: () => 1 }]);
+    store.instead.record = async (real, ...args) => {
+      const verdicts = await real(...args);
+      await answer;
+      return verdicts;
+    };
+    const runId = await engine.start(flow);
+    worker.start();
+    await turns();
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    answer.fire();
+    await worker.idle();
+    expect(store.count('extendLeases')).toBe(1);
+    expect([(await engine.statuses(runId)).run, engine.log.lines]).toEqual(['COMPLETED', []]);
+  });
+
   it('LEASE-5: a body whose lease is lost is told so by its signal', async () => {
     const reasons: string[] = [];
     const body = (ctx: StageContext) =>

@@ -370,11 +370,13 @@ describe('cancelling', () => {
     ['skips', (ctx: StageContext) => ctx.skip('stopped')],
   ])('CANCEL-2, FAULT L2: a body that %s after the cancel is dropped and nothing follows', async (_, end) => {
     const entered = signal();
+    const store = new BrokenStore();
     let later = 0;
-    const { engine, flow, worker } = engineOf([
+    const nodes = [
       { key: 'a', execute: body(entered, end) },
       { key: 'b', execute: () => ++later },
-    ]);
+    ];
+    const { engine, flow, worker } = engineOf(nodes, { wrap: store.wrap });
     const runId = await engine.start(flow);
     worker.start();
     await entered;
@@ -382,6 +384,7 @@ describe('cancelling', () => {
     await worker.cancelled([runId]);
     await worker.idle();
     expect([await engine.statuses(runId), later]).toEqual([{ run: 'CANCELLED', a: 'CANCELLED' }, 0]);
+    expect(store.count('record') + store.count('settle')).toBe(0);
   });
 
   it('FAULT F10: a cancel between the body and its record drops the outcome', async () => {
@@ -478,6 +481,8 @@ describe('cancelling', () => {
     await worker.idle();
     expect(await engine.statuses(runId)).toEqual({ run: 'FAILED', waits: 'CANCELLED', fails: 'FAILED' });
     expect(reasons).toEqual(['cancelled']);
+    // Its other branches may run in other processes.
+    expect(engine.notifier.published).toContainEqual({ cancelled: [runId] });
   });
 
   it('a late notice of a cancel does not end the body of a run that was retried since', async () => {
