@@ -18,16 +18,17 @@ export class BoundHandlers {
     const found = this.registry.eventHandlers;
     if (found !== this.#found) {
       this.#found = found;
-      this.#bound = found.map((handler) => this.#bind(handler));
+      this.#bound = found.map((handler, at) => this.#bind(handler, at));
     }
     return this.#bound;
   }
 
   /** Request-scoped classes are made anew for each event; what injects REQUEST there is given the event. */
-  #bind(handler: FoundEventHandler): EventHandler {
+  #bind(handler: FoundEventHandler, at: number): EventHandler {
     const { place, method, types } = handler;
     return {
-      name: `${place}.${method}`,
+      // Not the names alone: classes share them, and in minified code most do. New handlers come behind known ones.
+      name: `${place}.${method} #${at}`,
       types: new Set(types),
       handle: async (event: WorkflowEvent) => {
         const instance = await this.resolver.resolve<HandlerInstance>(handler, () => ({ event, runId: event.run.id }));

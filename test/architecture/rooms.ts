@@ -77,6 +77,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@nestjs/common': values,
     '@nestjs/core': values,
     '@nestjs/typeorm': values,
+    'node:crypto': values,
     'node:os': values,
     typeorm: types,
     uuid: values,

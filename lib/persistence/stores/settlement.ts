@@ -1,6 +1,5 @@
 import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/index.js';
 import type { EngineEvent, RunState, Transition } from '../../engine/state/rows.js';
-import { NO_CHANGE } from '../../engine/state/enter-node.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import {
   transitionValues,
@@ -72,7 +71,16 @@ function follow(
 }
 
 function onlyEvents(events: readonly EngineEvent[]): Transition {
-  return { ...NO_CHANGE, events };
+  return {
+    run: null,
+    stageRuns: [],
+    reopened: [],
+    requeued: [],
+    visits: [],
+    events,
+    cancelOpen: false,
+    cancelJobs: [],
+  };
 }
 
 function join(a: Transition, b: Transition): Transition {

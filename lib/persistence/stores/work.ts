@@ -19,8 +19,7 @@ import type {
   UnsentJob,
   WorkStore,
 } from '../../engine/ports/index.js';
-import type { EngineEvent, StageOutcome } from '../../engine/state/rows.js';
-import { NO_CHANGE } from '../../engine/state/enter-node.js';
+import type { EngineEvent, StageOutcome, Transition } from '../../engine/state/rows.js';
 import { isLockTimeout } from '../database-errors.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import { claimedJob, type ClaimedRow } from '../dialects/postgres/statements/claimed-row.js';
@@ -266,8 +265,19 @@ function fromJoined(record: JoinedRecord, decide: DecideSettled): Joinable {
 
 /** What follows was decided by the caller; it is written where the outcome was. */
 function fromLinear({ lease, outcome, transition, events }: LinearRecord): Joinable {
-  return { lease, outcome, events, key: '', node: '', visit: 0, decide: () => transition ?? NO_CHANGE };
+  return { lease, outcome, events, key: '', node: '', visit: 0, decide: () => transition ?? NOTHING };
 }
+
+const NOTHING: Transition = {
+  run: null,
+  stageRuns: [],
+  reopened: [],
+  requeued: [],
+  visits: [],
+  events: [],
+  cancelOpen: false,
+  cancelJobs: [],
+};
 
 function settledBy({ outcome, lease, key, node, visit }: Joinable, { open }: OutcomeAnswer): SettleEvent | null {
   if (outcome.kind === 'failed')
