@@ -129,18 +129,36 @@ describe('a parallel group', () => {
     });
   });
 
-  it('FAULT C20, FAULT K11: a branch that fails for good fails the run at once, and the late end of the other changes nothing', async () => {
+  it('FAULT C20: a branch that fails for good fails the run at once', async () => {
     gate.failures = 3;
-    const database = await freshDatabase();
-    await withApp({ database, providers, workflow: NO_TICKS }, async (app) => {
+    await withApp({ providers, workflow: NO_TICKS }, async (app) => {
       const workflows = app.get(WorkflowService);
       const { run } = await workflows.start(Flow, null);
       await gate.entered.promise;
+      // The other branch is still at it.
       await expect(workflows.result(run)).rejects.toMatchObject({ failureCode: 'EXCEPTION', node: 'fails' });
       gate.opened.resolve();
-      // Whatever the late end wrote would stand before this one's.
-      gate.failures = 0;
-      await workflows.startAndWait(Flow, null);
+    });
+  });
+
+  it('FAULT K11: the late end of a branch in another process, which heard of nothing, changes no run that has failed', async () => {
+    gate.failures = 3;
+    const Deaf = stageOf('other', () => (gate.entered.resolve(), gate.opened.promise.then(() => 'b')), {
+      queue: 'deaf',
+    });
+    const Split = flowOf('flow', [{ fails: Fails, other: Deaf }], { retry: AT_ONCE });
+    const database = await freshDatabase();
+    const queues = (queue: string): object => ({ queues: [queue], notify: false });
+    const split = { database, providers: [Fails, Deaf, Split] };
+    const deaf = await startApp({ ...split, workflow: { worker: { ...queues('deaf'), pollInterval: 50 } } });
+    await withApp({ ...split, workflow: { ...NO_TICKS, worker: queues('default') } }, async (app) => {
+      const workflows = app.get(WorkflowService);
+      const { run } = await workflows.start(Split, null);
+      await gate.entered.promise;
+      await expect(workflows.result(run)).rejects.toMatchObject({ failureCode: 'EXCEPTION', node: 'fails' });
+      gate.opened.resolve();
+      // Its last outcome is written when it has closed.
+      await deaf.close();
       const { run: after, stages } = await workflows.history(run);
       expect([after.status, ...stages.map(({ key, status }) => `${key} ${status}`).sort()]).toEqual([
         'FAILED',
@@ -192,7 +210,9 @@ describe('a cancel hook', () => {
 
   it('FAULT F5: is not called for a stage that never began, nor is a time limit after the body ended', async () => {
     const calls: string[] = [];
-    const Quick = stageOf('quick', () => 'done', { timeout: '50ms', cancel: () => void calls.push('cancel') });
+    const signals: AbortSignal[] = [];
+    const quick = (ctx: any): unknown => signals.push(ctx.abortSignal);
+    const Quick = stageOf('quick', quick, { timeout: '50ms', cancel: () => void calls.push('cancel') });
     const Never = stageOf('never', () => 'done', { cancel: () => void calls.push('cancel') });
     const [Limited, Later] = [flowOf('limited', [Quick]), flowOf('later', [Never])];
     const warn = jest.spyOn(Logger.prototype, 'warn');
@@ -200,11 +220,13 @@ describe('a cancel hook', () => {
       const workflows = app.get(WorkflowService);
       const { run } = await workflows.start(Later, null, { delay: '1h' });
       await workflows.cancel(run);
-      await expect(workflows.startAndWait(Limited, null)).resolves.toBe('done');
+      await expect(workflows.startAndWait(Limited, null)).resolves.toBe(1);
       const later = told(app, 'run:completed');
       await workflows.start(Limited, null, { delay: '100ms' });
       await later;
       expect(calls).toEqual([]);
+      // Its limit is long past.
+      expect(signals[0]!.aborted).toBe(false);
     });
     expect(warn).not.toHaveBeenCalled();
     warn.mockRestore();

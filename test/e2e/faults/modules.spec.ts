@@ -45,6 +45,30 @@ it('FAULT H3: what a dynamic module provides and exports to two others is regist
   });
 });
 
+it('FAULT H7: handlers of classes that a build has given the same name all hear', async () => {
+  const calls: number[] = [];
+  const moduleOf = (id: number): DynamicModule => {
+    class a {
+      b(): void {
+        calls.push(id);
+      }
+    }
+    Injectable()(a);
+    OnWorkflowEvent('run:completed')(a.prototype, 'b', Object.getOwnPropertyDescriptor(a.prototype, 'b')!);
+    class c {}
+    Module({ providers: [a] })(c);
+    return { module: c };
+  };
+  const Work = stageOf('work', () => 1);
+  const Flow = flowOf('flow', [Work]);
+  await withApp({ imports: [moduleOf(1), moduleOf(2)], providers: [Work, Flow] }, async (app) => {
+    const completed = told(app, 'run:completed');
+    await app.get(WorkflowService).startAndWait(Flow, null);
+    await completed;
+    expect(calls.sort()).toEqual([1, 2]);
+  });
+});
+
 it('FAULT K16: decorators and module of a second copy of the package belong to the same engine', async () => {
   let copy!: typeof import('nestjs-workflow-engine');
   jest.isolateModules(() => {
@@ -80,6 +104,9 @@ it('FAULT K16: decorators and module of a second copy of the package belong to t
   const { run } = await foreign.start('flow', null);
   await expect(own.result(run)).resolves.toBe(1);
   expect(executions).toBe(1);
+  const runtimes = app.get(Symbol.for('nestjs-workflow-engine:runtime'), { strict: false, each: true });
+  expect(runtimes.length).toBeGreaterThan(1);
+  expect(new Set(runtimes).size).toBe(1);
   const error: unknown = await foreign.get('00000000-0000-7000-8000-000000000000').catch((reason: unknown) => reason);
   expect(copy.WorkflowError.is(error)).toBe(true);
   await app.close();
