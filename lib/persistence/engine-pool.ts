@@ -67,7 +67,10 @@ export class EnginePool {
     private readonly pool: PostgresPool,
     private named: boolean,
     private readonly warn: Warn,
-  ) {}
+  ) {
+    // As early as that: a server that is going may end a connection in the very chunk that makes it ready.
+    pool.on('connect', (client) => this.guard(client));
+  }
 
   /**
    * Connects. The host's DataSource need not be initialised; its options are what counts.

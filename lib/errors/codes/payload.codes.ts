@@ -13,6 +13,13 @@ export const PAYLOAD_CODES = {
     retried: false,
     byHand: true,
   },
+  RECORD_FAILED: {
+    text: 'The outcome of stage {stage} could not be stored: {message}',
+    meaning:
+      'The database refused what a stage had given, in every form and again and again; the failure is stored in its place.',
+    retried: false,
+    byHand: true,
+  },
   OUTPUT_MISSING: {
     text: 'There is no output of {wanted}[[ for {where}]]: it was skipped, has not run yet, or stands in no earlier group.[[ Outputs so far: {known}.]] Use ctx.optional where it may be missing.',
     meaning: 'A stage required the output of a node that has none.',

@@ -39,6 +39,8 @@ export interface PooledClient extends PostgresClient {
 /** What we use of a `pg` Pool. `options` holds what connections are made from; its password is not enumerable. */
 export interface PostgresPool {
   connect(): Promise<PooledClient>;
+  /** Told of each new connection before anything else can happen to it. */
+  on(event: 'connect', listener: (client: PooledClient) => void): unknown;
   readonly options: Readonly<Record<string, unknown>>;
   readonly Client: new (options: object) => PostgresClient;
 }

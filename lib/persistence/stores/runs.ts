@@ -13,6 +13,7 @@ import type {
   AttemptRow,
 } from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
+import { breaksConnection } from '../database-errors.js';
 import type { Statement } from '../data-source/statement.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import {
@@ -26,6 +27,9 @@ import {
 import { runState, type StateRow } from '../dialects/postgres/statements/read-states.js';
 import { apply } from './settlement.js';
 import type { StoreContext } from './store-context.js';
+
+/** As many as the engine's pool may hold dead connections. */
+const READ_RETRIES = 3;
 
 /** Operators' changes and everybody's reads. */
 export class PostgresRuns implements RunStore {
@@ -42,14 +46,14 @@ export class PostgresRuns implements RunStore {
   }
 
   async getRun(runId: string, scope: OwnerScope): Promise<RunDetails | undefined> {
-    const { pool, statements } = this.context;
-    const [run] = await pool.query<RunDetails>(statements.getRun[scopeKind(scope)], [scopeValue(scope), runId]);
+    const { statements } = this.context;
+    const [run] = await this.read<RunDetails>(statements.getRun[scopeKind(scope)], [scopeValue(scope), runId]);
     return run;
   }
 
   async listRuns({ definitionId, status, before, limit }: RunFilter, scope: OwnerScope): Promise<RunRow[]> {
-    const { pool, statements } = this.context;
-    return pool.query<RunRow>(statements.listRuns[scopeKind(scope)], [
+    const { statements } = this.context;
+    return this.read<RunRow>(statements.listRuns[scopeKind(scope)], [
       scopeValue(scope),
       definitionId,
       status,
@@ -59,17 +63,17 @@ export class PostgresRuns implements RunStore {
   }
 
   async countRuns(scope: OwnerScope, definitionId?: string): Promise<Partial<Record<RunStatus, number>>> {
-    const { pool, statements } = this.context;
-    const rows = await pool.query<CountRow>(statements.countRuns[scopeKind(scope)], [scopeValue(scope), definitionId]);
+    const { statements } = this.context;
+    const rows = await this.read<CountRow>(statements.countRuns[scopeKind(scope)], [scopeValue(scope), definitionId]);
     return Object.fromEntries(rows.map(({ status, runs }) => [status, runs]));
   }
 
   async history(runId: string, scope: OwnerScope): Promise<RunHistory | undefined> {
-    const { pool, statements } = this.context;
+    const { statements } = this.context;
     const run = await this.getRun(runId, scope);
     if (!run) return undefined;
-    const stageRuns = await pool.query<StageRunRow>(statements.readStageRuns, [runId]);
-    const attempts = await pool.query<AttemptRow>(statements.readAttempts, [runId]);
+    const stageRuns = await this.read<StageRunRow>(statements.readStageRuns, [runId]);
+    const attempts = await this.read<AttemptRow>(statements.readAttempts, [runId]);
     return { run, stageRuns, attempts };
   }
 
@@ -81,8 +85,22 @@ export class PostgresRuns implements RunStore {
   }
 
   async readFinished(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]> {
-    const { pool, statements } = this.context;
-    return pool.query<RunDetails>(statements.readFinished[scopeKind(scope)], [scopeValue(scope), runIds]);
+    const { statements } = this.context;
+    return this.read<RunDetails>(statements.readFinished[scopeKind(scope)], [scopeValue(scope), runIds]);
+  }
+
+  /**
+   * A read, again on another connection where its own broke: after a restart or a failover the pool holds connections that
+   * are dead and don't know it yet, and a person who asks for a status has nothing to do with that.
+   */
+  private async read<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.context.pool.query<Row>(statement, values);
+      } catch (error) {
+        if (tries > READ_RETRIES || !breaksConnection(error)) throw error;
+      }
+    }
   }
 
   private async change<R>(

@@ -1,5 +1,5 @@
 import { cleanText, describeFailure, type FailureRecord } from '../../engine/codec/index.js';
-import { InvalidOutputError } from '../../errors/index.js';
+import { formatMessage, InvalidOutputError } from '../../errors/index.js';
 import { errorLine } from '../background/runtime-log.js';
 import type { RecordEntry, RecordItem } from './record-item.js';
 
@@ -20,7 +20,9 @@ export function unstorable(
   const { job, served } = attempt;
   const reason = plainText(errorLine(error));
   const failure =
-    dataError && outcome.kind === 'completed' ? outputRefused(served.stage.key, reason) : recordFailed(reason);
+    dataError && outcome.kind === 'completed'
+      ? outputRefused(served.stage.key, reason)
+      : recordFailed(served.stage.key, reason);
   const { code, message } = failure;
   const { key, stage, node, visit } = job.stageRun;
   const data = { attempt: number, code, message, willRetry: false };
@@ -48,9 +50,10 @@ function outputRefused(stage: string, reason: string): FailureRecord {
   return { ...describeFailure(error), stack: undefined };
 }
 
-function recordFailed(reason: string): FailureRecord {
-  const message = `The outcome of the stage could not be stored: ${reason}`;
-  return { code: 'RECORD_FAILED', name: 'RecordFailed', message, retryable: false };
+function recordFailed(stage: string, reason: string): FailureRecord {
+  const params = { stage, message: reason };
+  const message = formatMessage('RECORD_FAILED', params);
+  return { code: 'RECORD_FAILED', name: 'RecordFailed', message, params, retryable: false };
 }
 
 /** Printable ASCII only: what was refused may be quoted in the error. */

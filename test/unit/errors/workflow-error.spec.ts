@@ -142,6 +142,7 @@ describe('WorkflowError', () => {
       'NESTING_DEPTH_EXCEEDED',
       'NO_APPROVERS',
       'OWNER_REQUIRED',
+      'RECORD_FAILED',
       'RUN_TIMEOUT',
       'START_RATE_EXCEEDED',
       'STUCK_RUN_REAPED',

@@ -98,7 +98,7 @@ export class Box {
 async function compileLauncher(target: string): Promise<void> {
   const source = 'lib/testing/postgres';
   await mkdir(target);
-  for (const name of await readdir(source)) {
+  for (const name of (await readdir(source)).filter((file) => file.endsWith('.ts'))) {
     const { code } = await transform(await readFile(join(source, name), 'utf8'), {
       filename: name,
       swcrc: false,
