@@ -204,11 +204,12 @@ describe('two connections, statement by statement', () => {
   let monitor: Pool;
   let plain: WorkflowStore;
   let pools: EnginePool[];
+  let pids: number[];
 
   beforeAll(async () => {
     const database = await freshDatabase();
     dataSource = await database.openDataSource();
-    monitor = database.openPool({ max: 2 });
+    monitor = database.openPool({ max: 2, statement_timeout: 30_000 });
     plain = await createPostgresStore(dataSource);
     pools = [await EnginePool.open(dataSource, { size: 1 }), await EnginePool.open(dataSource, { size: 1 })];
   });
@@ -218,6 +219,12 @@ describe('two connections, statement by statement', () => {
     await monitor.end();
     await dataSource.destroy();
   });
+
+  /** Of the one connection of each side, which lives as long as the file. */
+  const pidOf = async (pool: EnginePool): Promise<number> => {
+    const [row] = await pool.query<{ pid: number }>({ name: 'pid', text: 'SELECT pg_backend_pid() AS pid' });
+    return row!.pid;
+  };
 
   async function ground(definition: CompiledDefinition, failed: boolean): Promise<Ground> {
     await monitor.query(
@@ -235,10 +242,11 @@ describe('two connections, statement by statement', () => {
   }
 
   async function explore(definition: CompiledDefinition, first: string, second: string): Promise<number> {
+    pids = await Promise.all(pools.map(pidOf));
     const failed = first === 'retry by hand' || second === 'retry by hand';
     return exploreAll(monitor, async () => {
       const found = await ground(definition, failed);
-      const sides = pools.map((pool, index) => new Side('AB'[index]!, pool)) as [Side, Side];
+      const sides = pools.map((pool, index) => new Side('AB'[index]!, pool, pids[index]!)) as [Side, Side];
       const acts = [ACTS[first]!, ACTS[second]!];
       sides.forEach((side, index) =>
         side.start(() => acts[index]!(new PostgresStore(side.stepped, tableNames()), found)),

@@ -7,10 +7,13 @@ export class Side {
   private arrival: Promise<void> = new Promise((resolve) => (this.arrived = resolve));
   done = false;
   error: unknown;
+  private free = false;
 
   constructor(
     readonly name: string,
     private readonly pool: EnginePool,
+    /** Of its one connection. */
+    readonly pid: number,
   ) {}
 
   /** The pool as the store sees it. */
@@ -62,7 +65,18 @@ export class Side {
     release();
   }
 
+  /** Lets it run to its end: after a failure nothing may be left inside a transaction. */
+  async runFree(): Promise<void> {
+    this.free = true;
+    while (!this.done) {
+      const { arrival } = this;
+      if (this.release) this.step();
+      else await arrival;
+    }
+  }
+
   private gate(): Promise<void> {
+    if (this.free) return Promise.resolve();
     return new Promise((resolve) => {
       this.release = resolve;
       this.arrived();
