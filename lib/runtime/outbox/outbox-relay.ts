@@ -48,8 +48,10 @@ const CONTENDED_MS = 500;
 export class OutboxRelay {
   readonly #loop: BackgroundLoop;
   readonly #delivery: RunDeliveryParts;
-  #timer: NodeJS.Timeout | undefined;
-  #timerAt = Infinity;
+  #kickTimer: NodeJS.Timeout | undefined;
+  #kickAt = Infinity;
+  #releaseTimer: NodeJS.Timeout | undefined;
+  #releasing: Promise<void> | undefined;
   #leasedUntil = 0;
   #slots: readonly number[] = [];
   #flushed = 0;
@@ -96,8 +98,8 @@ export class OutboxRelay {
   /** Finishes what is being delivered, within `graceMs`, and lets other relays take the slots. Never rejects. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    this.#timerAt = Infinity;
+    clearTimeout(this.#kickTimer);
+    this.#kickAt = Infinity;
     if (!(await within(graceMs, this.#loop.stop()))) {
       this.parts.log.warn('Event handlers still run at shutdown; what they were given is delivered again.');
     }
@@ -106,6 +108,9 @@ export class OutboxRelay {
 
   async #work(): Promise<void> {
     const { sink } = this.parts;
+    // A round and the release of what it works on must not cross: it would read nothing, and take that for the end.
+    clearTimeout(this.#releaseTimer);
+    await this.#releasing;
     await this.#lease();
     if (this.#slots.length < SLOTS) this.#kickIn(CONTENDED_MS);
     if (this.#slots.length === 0) return;
@@ -169,34 +174,36 @@ export class OutboxRelay {
     this.#leasedUntil = from + SLOT_LEASE_MS;
   }
 
-  async #release(): Promise<void> {
-    if (this.#slots.length === 0) return;
+  #release(): Promise<void> {
+    clearTimeout(this.#releaseTimer);
+    if (this.#slots.length === 0) return this.#releasing ?? Promise.resolve();
     this.#slots = [];
     this.#leasedUntil = 0;
+    return (this.#releasing = this.#giveBack());
+  }
+
+  async #giveBack(): Promise<void> {
     try {
       await this.parts.store.releaseSlots(this.parts.relayId);
     } catch (error) {
       this.parts.log.debug(`Outbox slots could not be given back, their leases end: ${errorLine(error)}`);
     }
+    this.#releasing = undefined;
   }
 
-  /** Unless there is more to do by then: others must not wait for a lease that nobody uses. */
+  /** Others must not wait for a lease that nobody uses. The next round calls it off. */
   #releaseIn(ms: number): void {
-    if (this.#timerAt < Infinity) return;
-    this.#arm(ms, () => this.#release());
+    clearTimeout(this.#releaseTimer);
+    this.#releaseTimer = setTimeout(() => void this.#release(), ms);
   }
 
   #kickIn(ms: number): void {
-    if (this.#stopped || performance.now() + ms >= this.#timerAt) return;
-    this.#arm(ms, () => this.#loop.kick());
-  }
-
-  #arm(ms: number, then: () => unknown): void {
-    clearTimeout(this.#timer);
-    this.#timerAt = performance.now() + ms;
-    this.#timer = setTimeout(() => {
-      this.#timerAt = Infinity;
-      void then();
+    if (this.#stopped || performance.now() + ms >= this.#kickAt) return;
+    clearTimeout(this.#kickTimer);
+    this.#kickAt = performance.now() + ms;
+    this.#kickTimer = setTimeout(() => {
+      this.#kickAt = Infinity;
+      this.#loop.kick();
     }, nextTimerMs(ms));
   }
 }

@@ -117,6 +117,30 @@ it('EVT-1: relays of two processes share the slots, and none delivers what the o
   expect(ids).toHaveLength(50 * ORDER.length);
 });
 
+it('EVT-1: a round that begins while the slots are given back takes them anew, and delivers', async () => {
+  const { engine, flow, relay, sink, store } = engineOf();
+  const [releasing, goOn, released] = [signal(), signal(), signal()];
+  relay.start();
+  store.instead.releaseSlots = async (real, relayId) => {
+    releasing.fire();
+    await goOn;
+    await real(relayId);
+    released.fire();
+  };
+  await releasing;
+  store.instead.readOutbox = async (real, ...args) => {
+    await released;
+    return real(...args);
+  };
+  await engine.start(flow);
+  await engine.drain();
+  const round = relay.runOnce();
+  await turns();
+  goOn.fire();
+  await round;
+  expect(sink.events.map(({ type }) => type)).toEqual(ORDER);
+});
+
 it('FAULT J3: the events of a relay that died are delivered by another once its slot leases are over', async () => {
   const database = new MemoryDatabase();
   const one = engineOf({ database });
