@@ -167,7 +167,7 @@ export interface ExpiredLease extends Lease {
   readonly attempt: number;
   readonly losses: number;
   readonly workerId: string;
-  /** `cap`: older than the absolute timeout; `stale`: no heartbeat. */
+  /** `cap`: ran longer than the absolute timeout, as far as its heartbeats prove; `stale`: else without a heartbeat. */
   readonly reason: 'stale' | 'cap';
 }
 
@@ -230,6 +230,6 @@ export interface WorkStore {
   /** Leases past their time. Read without locks: `reap` checks again under the run's lock. */
   findExpired(limits: LeaseLimits, limit: number): Promise<ExpiredLease[]>;
 
-  /** Ends attempts whose leases are still over when their run's lock is held. Returns how many rows were ended. */
+  /** Ends attempts whose leases are still over, for the same reason, when their run's lock is held. Returns how many rows were ended. */
   reap(records: readonly LostRecord[], limits: LeaseLimits, decide: DecideSettled): Promise<number>;
 }

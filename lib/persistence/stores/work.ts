@@ -329,6 +329,7 @@ function lossRow({ expired, outcome }: LostRecord) {
     rid: expired.runId,
     jid: expired.jobId,
     kind: expired.kind === 'cancel' ? CANCEL : EXECUTE,
+    capped: expired.reason === 'cap',
     status: outcome.kind === 'lost' ? 'PENDING' : 'FAILED',
     ...failureColumns(outcome.failure),
     delay: outcome.kind === 'lost' ? outcome.delayMs : null,

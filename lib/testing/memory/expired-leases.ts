@@ -19,18 +19,20 @@ export function findExpired(session: MemorySession, limits: LeaseLimits, limit: 
 /**
  * Why a claimed job's lease is over, or undefined while it lasts.
  *
- * A missing heartbeat counts first: after a night without any worker all leases are past the cap too, and none of the
- * stages is at fault. The cap is for bodies that run on and on with a healthy heartbeat (LEASE-4).
+ * Past the cap is what was running for longer than that. Of a stale lease only the running time counts that its heartbeats
+ * prove, from the claim to the last of them: after a night without workers every lease was claimed longer ago than the cap,
+ * and no stage is at fault (LEASE-4).
  */
 export function whyExpired(
   { now }: Pick<MemorySession, 'now'>,
   { startedAt, lockedAt, capMs }: JobRecord,
   limits: LeaseLimits,
 ): ExpiredLease['reason'] | undefined {
+  if (startedAt === null || lockedAt === null) return undefined;
   const cap = limits.capMs === 0 ? Infinity : Math.max(limits.capMs, capMs ?? 0);
-  if (lockedAt !== null && now - lockedAt > limits.staleMs) return 'stale';
-  if (startedAt !== null && now - startedAt > cap) return 'cap';
-  return undefined;
+  const stale = now - lockedAt > limits.staleMs;
+  if ((stale ? lockedAt : now) - startedAt > cap) return 'cap';
+  return stale ? 'stale' : undefined;
 }
 
 export function reap(
@@ -52,7 +54,8 @@ function reapOne(
 ): boolean {
   const job = session.db.jobs.get(expired.jobId);
   if (job?.state !== 'claimed' || job.claimToken !== expired.token) return false;
-  if (whyExpired(session, job, limits) === undefined) return false;
+  // Over for another reason than the reaper saw: a heartbeat came in between, and its outcome is not the one decided.
+  if (whyExpired(session, job, limits) !== expired.reason) return false;
   if (job.kind === 'cancel') {
     if (outcome.kind === 'lost') putBack(session, job, outcome.delayMs, job.attempt);
     else session.db.jobs.remove(job);

@@ -101,10 +101,35 @@ export function describeLeases({ it, expect }: StoreSuite): void {
     expect(await on.store.findExpired(LIMITS, 10)).toMatchObject([{ jobId: job.jobId, reason: 'cap' }]);
   });
 
-  it('LEASE-4: a lease both stale and past the cap is stale: a night without workers is no fault of the stage', async (on) => {
-    await on.startAndClaim();
+  it('LEASE-4: a stale lease whose heartbeats prove more running time than the cap ends at the cap', async (on) => {
+    const job = await on.startAndClaim();
+    on.travel(LIMITS.capMs + 1_000);
+    await on.store.extendLeases([leaseOf(job)]);
+    const expired = await on.expire(job);
+    expect(expired.reason).toBe('cap');
+    expect(await on.store.reap([lostRecord(expired, { outcome: lostForGood() })], LIMITS, () => failing())).toBe(1);
+    expect((await on.run(job.run.id)).status).toBe('FAILED');
+  });
+
+  it('LEASE-4: a stale lease that proves less is lost, however old: a night without workers is no fault of the stage', async (on) => {
+    const job = await on.startAndClaim();
+    on.travel(LIMITS.capMs - 1_000);
+    await on.store.extendLeases([leaseOf(job)]);
     on.travel(8 * LIMITS.capMs);
-    expect(await on.store.findExpired(LIMITS, 10)).toMatchObject([{ reason: 'stale' }]);
+    const [expired] = await on.store.findExpired(LIMITS, 10);
+    expect(expired?.reason).toBe('stale');
+    expect(await on.store.reap([lostRecord(expired!)], LIMITS, NEVER)).toBe(1);
+    expect((await on.claimOne()).stageRun.id).toBe(job.stageRun.id);
+  });
+
+  it('LEASE-4: a heartbeat that comes after the reaper looked turns no lease past the cap into a requeued one', async (on) => {
+    const job = await on.startAndClaim();
+    on.travel(LIMITS.capMs - 1_000);
+    const lookedAt = await on.expire(job);
+    expect(lookedAt.reason).toBe('stale');
+    await on.store.extendLeases([leaseOf(job)]);
+    expect(await on.store.reap([lostRecord(lookedAt)], LIMITS, NEVER)).toBe(0);
+    expect(await on.store.findExpired(LIMITS, 10)).toMatchObject([{ token: job.token, reason: 'cap' }]);
   });
 
   it('FAULT C2: a cap of the job raises the absolute cap, and never lowers it', async (on) => {

@@ -4,7 +4,7 @@ import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
 import { CANCEL, CLAIMED, clock } from '../sql.js';
-import { overLease } from './store-losses.js';
+import { overLease, pastCap } from './over-lease.js';
 
 interface LeaseRow {
   jid: string;
@@ -73,7 +73,7 @@ export function findExpired(t: TableNames): Statement {
     text: `
     SELECT j.id AS job_id, j.run_id, j.stage_run_id, j.claim_token AS token, j.kind, j.definition_key, s.node, s.key, s.stage, s.visit,
            CASE WHEN j.kind = ${CANCEL} THEN j.attempt ELSE s.attempt END AS attempt, s.losses, j.locked_by AS worker_id,
-           NOT j.locked_at < ${now} - $2::float8 * interval '1 millisecond' AS capped
+           ${pastCap(now, 'j')} AS capped
       FROM ${t.jobs} j JOIN ${t.stageRuns} s ON s.id = j.stage_run_id
      WHERE j.state = ${CLAIMED} AND ${overLease(now, 'j')}
      ORDER BY j.locked_at LIMIT $4`,

@@ -3,6 +3,7 @@ import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
 import { CLAIMED, clock, DELAYED, DUE, EXECUTE, milliseconds } from '../sql.js';
 import { ATTEMPT_COLUMNS } from './attempt-columns.js';
+import { overLease, pastCap } from './over-lease.js';
 
 /** The end of an attempt whose lease is over, as the reaper decided it. */
 export interface LossRow {
@@ -11,6 +12,8 @@ export interface LossRow {
   rid: string;
   jid: string;
   kind: number;
+  /** It was found past the absolute cap. */
+  capped: boolean;
   /** PENDING: requeued. FAILED: for good. */
   status: string;
   code: string;
@@ -26,6 +29,7 @@ export const lossRows = new RowSet<LossRow>({
   rid: 'uuid',
   jid: 'uuid',
   kind: 'smallint',
+  capped: 'boolean',
   status: 'text',
   code: 'text',
   message: 'text',
@@ -38,15 +42,12 @@ export interface LossAnswer {
   ok: boolean;
 }
 
-/** `j` is over its lease: no heartbeat since $2 ms, or older than $3 ms, or than its own cap where that is longer (0 = no cap). */
-export const overLease = (now: string, j: string): string => `
-  (${j}.locked_at < ${now} - ${milliseconds('$2::float8')} OR $3::float8 > 0 AND ${j}.started_at < ${now} - ${milliseconds(`greatest($3::float8, coalesce(${j}.cap_ms, 0))`)})`;
-
 /**
  * First statement of reaping: run locks, then jobs that are still over their lease, then the outcome.
  *
  * The lease is judged again on the locked job: between the reaper's look and this lock the holder may have sent its
- * heartbeat (fault C4). Losses don't use up attempts: the attempt is counted back (LEASE-3). A job whose run has ended is
+ * heartbeat (fault C4). That must not turn a lost lease into one past the cap either, which would be requeued: what is over
+ * for another reason than the reaper saw is left to its next look (LEASE-4). Losses don't use up attempts: the attempt is counted back (LEASE-3). A job whose run has ended is
  * removed. $1 offset ms, $2 stale ms, $3 cap ms.
  */
 export function storeLosses(t: TableNames): Statement {
@@ -58,7 +59,8 @@ export function storeLosses(t: TableNames): Statement {
     lk AS MATERIALIZED (SELECT id, status FROM ${t.runs} WHERE id IN (SELECT rid FROM d) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
     jb AS MATERIALIZED (
       SELECT j.id FROM ${t.jobs} j JOIN d ON d.jid = j.id JOIN lk ON lk.id = d.rid
-       WHERE j.state = ${CLAIMED} AND j.claim_token = d.token AND ${overLease(now, 'j')} FOR UPDATE OF j SKIP LOCKED),
+       WHERE j.state = ${CLAIMED} AND j.claim_token = d.token AND ${overLease(now, 'j')}
+         AND ${pastCap(now, 'j')} = d.capped FOR UPDATE OF j SKIP LOCKED),
     u AS (
       UPDATE ${t.stageRuns} s SET status = d.status, losses = s.losses + 1, attempt = CASE WHEN d.status = 'PENDING' THEN s.attempt - 1 ELSE s.attempt END,
              error_code = d.code, error_message = d.message, finished_at = CASE WHEN d.status = 'PENDING' THEN NULL ELSE ${now} END,

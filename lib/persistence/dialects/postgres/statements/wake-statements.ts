@@ -1,7 +1,7 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { CLAIMED, clock, DELAYED, DUE, milliseconds, OPEN_RUN, SENT, slotOf } from '../sql.js';
-import { overLease } from './store-losses.js';
+import { overLease } from './over-lease.js';
 
 export interface ProbeRow {
   expired_leases: boolean;
