@@ -19,15 +19,13 @@ export interface ServiceAssembly {
   readonly ready: EngineReady;
   readonly stream: EventStream;
   readonly host: HostProviders;
-  /** The clock of the store, as far as this process knows it, in milliseconds since 1970. */
-  readonly now: () => number;
   readonly ownsManager: (manager: TransactionManager) => boolean;
 }
 
 /** Puts `WorkflowService` together from its parts. */
 export function assembleWorkflowService(
   { options, scope }: RuntimeParts,
-  { ready, stream, host, now, ownsManager }: ServiceAssembly,
+  { ready, stream, host, ownsManager }: ServiceAssembly,
 ): WorkflowService {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, { resolveOwner: options.owners.resolve ?? undefined });
@@ -47,7 +45,7 @@ export function assembleWorkflowService(
     capture,
     joiner,
     stream,
-    starter: new RunStarter(ready, new RunPreparer(capture, defaults, now), joiner, {
+    starter: new RunStarter(ready, new RunPreparer(capture, defaults), joiner, {
       strict: options.idempotency.strict,
     }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready)),

@@ -66,8 +66,6 @@ export class WorkflowRuntime {
       ready,
       stream: this.#stream,
       host: this.#hostProviders,
-      // Instants that a host gives are compared with the clock of the store, which tests move.
-      now: () => Date.now() + (this.#storage?.store.clockOffsetMs ?? 0),
       ownsManager: (manager) => this.#storage?.owns(manager) ?? false,
     });
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));

@@ -23,7 +23,7 @@ export interface StartOptions {
   idempotencyKey?: string;
   /** How long after now the first stage may begin. Milliseconds, or as in `'5m'`. Not together with `startAt`. @default 0 */
   delay?: Duration;
-  /** When the first stage may begin; past = at once. Not together with `delay`. */
+  /** When the first stage may begin, on the database's clock; past = at once. Not together with `delay`. */
   startAt?: Date;
   /** Higher first. An integer. @default 0 */
   priority?: number;

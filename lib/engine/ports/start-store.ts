@@ -17,14 +17,17 @@ export interface NewRun {
   readonly input: JsonText;
   /** Milliseconds until the first stage may begin; 0 = at once, status RUNNING. */
   readonly delayMs: number;
-  /** An absolute start instead of `delayMs` (ISO 8601), or null. */
+  /** An absolute start instead of `delayMs` (ISO 8601), or null. What is past on the store's clock is due at once. */
   readonly startAt: string | null;
-  /** Milliseconds from now until the run fails RUN_TIMEOUT (CANCEL-4), or null. */
+  /** Milliseconds from its start, delayed or not, until the run fails RUN_TIMEOUT (CANCEL-4), or null. */
   readonly deadlineMs: number | null;
   /** Somebody waits for the result: its end is announced. */
   readonly awaited: boolean;
   readonly idempotency: StartKey | null;
-  /** What `decide` says of the start: first stage runs, jobs, events; or an end, when everything is skipped. */
+  /**
+   * What `decide` says of the start: first stage runs, jobs, events; or an end, when everything is skipped. With a delay or
+   * an instant it does not tell `run:started`: the store does so when the run begins, in the same call if it is due.
+   */
   readonly transition: Transition;
 }
 
@@ -40,6 +43,8 @@ export interface CreatedRun {
   /** This call's run, or the one that an earlier start with the same key made. */
   readonly runId: string;
   readonly created: boolean;
+  /** Of a run that was created: milliseconds until it is due, by the store's clock; 0 = due now. */
+  readonly dueInMs: number;
   /** With a key: the input digest of the run that holds it. */
   readonly inputDigest: Buffer | null;
 }

@@ -15,8 +15,9 @@ export class PostgresStarts implements StartStore {
     const rows = await this.write(written, transaction);
     const answers = new Map(written.map((run, index) => [nameOf(run), rows[index]!]));
     return runs.map((run) => {
-      const { run_id, created, input_digest } = answers.get(nameOf(run))!;
-      return { runId: run_id, created: created && firstOf.get(nameOf(run)) === run, inputDigest: input_digest };
+      const { run_id, created, due_in, input_digest } = answers.get(nameOf(run))!;
+      const first = firstOf.get(nameOf(run)) === run;
+      return { runId: run_id, created: created && first, dueInMs: due_in, inputDigest: input_digest };
     });
   }
 

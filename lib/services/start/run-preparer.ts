@@ -29,12 +29,10 @@ export interface PrepareRequest {
 export class RunPreparer {
   readonly #capture: ContextCapture;
   readonly #defaults: StartDefaults;
-  readonly #now: () => number;
 
-  constructor(capture: ContextCapture, defaults: StartDefaults, now: () => number) {
+  constructor(capture: ContextCapture, defaults: StartDefaults) {
     this.#capture = capture;
     this.#defaults = defaults;
-    this.#now = now;
   }
 
   /**
@@ -69,7 +67,6 @@ export class RunPreparer {
 
     const { idempotencyKey, queue, delayMs, startAt, priority } = settings;
     const id = nextId();
-    const untilStartMs = this.dueInMs({ startAt, delayMs });
     const context = { nextId, defaultQueue: this.#defaults.queue };
     return {
       id,
@@ -83,9 +80,9 @@ export class RunPreparer {
       queue,
       input: text,
       delayMs,
-      // Past is now: a run that waits for nobody need not be looked for by the wake pass.
-      startAt: untilStartMs > 0 ? startAt : null,
-      deadlineMs: compiled.settings.deadlineMs === null ? null : compiled.settings.deadlineMs + untilStartMs,
+      // Whether it has passed only the store's clock says (fault B3).
+      startAt,
+      deadlineMs: compiled.settings.deadlineMs,
       awaited,
       idempotency:
         idempotencyKey === null
@@ -97,13 +94,8 @@ export class RunPreparer {
               input: stored,
               ttlMs: this.#defaults.keyTtlMs,
             }),
-      transition: decideStart(compiled, { id, queue, input: text }, untilStartMs > 0, context),
+      transition: decideStart(compiled, { id, queue, input: text }, startAt !== null || delayMs > 0, context),
     };
-  }
-
-  /** How long until a run may begin; 0 = at once. */
-  dueInMs({ startAt, delayMs }: Pick<NewRun, 'startAt' | 'delayMs'>): number {
-    return startAt === null ? delayMs : Math.max(0, Date.parse(startAt) - this.#now());
   }
 }
 

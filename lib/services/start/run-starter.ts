@@ -67,7 +67,8 @@ export class RunStarter {
         results.push({ run: { id: answer.runId }, created: answer.created });
       }
       // Group by group: what is committed may begin while the rest is still being written.
-      if (created.some((answer) => answer.created)) await this.#announce(engine, group, transaction);
+      const fresh = created.filter((answer) => answer.created);
+      if (fresh.length > 0) await this.#announce(engine, fresh, transaction);
     }
     return results;
   }
@@ -102,10 +103,10 @@ export class RunStarter {
 
   async #announce(
     engine: EnginePort,
-    group: readonly NewRun[],
+    created: readonly CreatedRun[],
     transaction: JoinedTransaction | undefined,
   ): Promise<void> {
-    const dueInMs = group.map((run) => this.#preparer.dueInMs(run));
+    const dueInMs = created.map((run) => run.dueInMs);
     const soonest = dueInMs.filter((ms) => ms > 0);
     // Noted before the commit too: a look too many does no harm.
     if (soonest.length > 0) engine.dueIn(Math.min(...soonest));

@@ -1,14 +1,15 @@
 import type { CreatedRun, NewRun, StartKey } from '../../engine/ports/start-store.js';
 import type { RunRecord } from './records.js';
+import { tell } from './outbox-writes.js';
 import type { MemorySession } from './session.js';
 import { applyTransition } from './transitions.js';
 
 export function createRuns(session: MemorySession, runs: readonly NewRun[]): CreatedRun[] {
   return runs.map((run) => {
     const holder = run.idempotency && takeKey(session, run.id, run.idempotency);
-    if (holder) return { runId: holder.runId, created: false, inputDigest: holder.inputDigest };
-    writeRun(session, run);
-    return { runId: run.id, created: true, inputDigest: run.idempotency?.inputDigest ?? null };
+    if (holder) return holder;
+    const dueInMs = writeRun(session, run);
+    return { runId: run.id, created: true, dueInMs, inputDigest: run.idempotency?.inputDigest ?? null };
   });
 }
 
@@ -21,15 +22,17 @@ function takeKey({ db, now }: MemorySession, runId: string, key: StartKey): Crea
     db.startKeys.insert({ digest, ...fresh });
     return undefined;
   }
-  if (known.expiresAt > now) return { runId: known.runId, created: false, inputDigest: Buffer.from(known.inputDigest) };
+  if (known.expiresAt > now)
+    return { runId: known.runId, created: false, dueInMs: 0, inputDigest: Buffer.from(known.inputDigest) };
   db.startKeys.patch(known, fresh);
   return undefined;
 }
 
-function writeRun(session: MemorySession, run: NewRun): void {
+/** Returns in how many milliseconds the run is due. */
+function writeRun(session: MemorySession, run: NewRun): number {
   const { db, now } = session;
-  // Also with an instant that has passed: its begin is told when it is promoted.
-  const delayed = run.startAt !== null || run.delayMs > 0;
+  const dueAt = Math.max(now + run.delayMs, run.startAt === null ? now : Date.parse(run.startAt));
+  const delayed = dueAt > now;
   const row: RunRecord = {
     id: run.id,
     definitionId: run.definitionId,
@@ -42,8 +45,8 @@ function writeRun(session: MemorySession, run: NewRun): void {
     queue: run.queue,
     input: run.input,
     createdAt: now,
-    enqueuedAt: run.startAt === null ? now + run.delayMs : Date.parse(run.startAt),
-    deadlineAt: run.deadlineMs === null ? null : now + run.deadlineMs,
+    enqueuedAt: dueAt,
+    deadlineAt: run.deadlineMs === null ? null : dueAt + run.deadlineMs,
     generation: 1,
     status: delayed ? 'PENDING' : 'RUNNING',
     output: null,
@@ -57,5 +60,9 @@ function writeRun(session: MemorySession, run: NewRun): void {
     finishedAt: null,
   };
   db.runs.insert(row);
+  const namesTime = run.startAt !== null || run.delayMs > 0;
+  // What `decide` said of a start that names a time leaves this to whoever begins it.
+  if (namesTime && !delayed && run.transition.run === null) tell(session, run.id, [{ type: 'run:started' }]);
   applyTransition(session, row, run.transition, { job: null, delayed });
+  return dueAt - now;
 }

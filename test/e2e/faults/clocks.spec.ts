@@ -1,6 +1,7 @@
 import type { WakeReport } from 'nestjs-workflow-engine';
 import { WorkflowService } from 'nestjs-workflow-engine';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
+import { setHostClock } from '../../support/host-clock.js';
 import { forkProcess, type TestProcess } from '../../support/processes.js';
 import { signal, withApp } from '../app.js';
 import { flowOf, stageOf } from './scenes.js';
@@ -67,5 +68,24 @@ describe('hosts whose clocks are wrong', () => {
       }
     });
     await skewed.kill('SIGTERM');
+  });
+
+  it.each([10, -10])('FAULT B3: one that is %i minutes off starts runs at the instants it names', async (minutes) => {
+    const Quick = stageOf('quick', () => 'done');
+    const Timed = flowOf('timed', [Quick]);
+    await withApp({ providers: [Quick, Timed] }, async (app) => {
+      const workflows = app.get(WorkflowService);
+      const now = Date.now();
+      setHostClock(now + minutes * MINUTE);
+      try {
+        const start = (ms: number) => workflows.start(Timed, null, { startAt: new Date(now + ms) });
+        const past = await start(-5 * MINUTE);
+        const later = await start(5 * MINUTE);
+        await expect(workflows.result(past.run)).resolves.toBe('done');
+        await expect(workflows.get(later.run)).resolves.toMatchObject({ status: 'PENDING' });
+      } finally {
+        jest.useRealTimers();
+      }
+    });
   });
 });

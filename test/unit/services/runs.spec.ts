@@ -185,7 +185,7 @@ describe('transactions', () => {
     const kit = serviceKit({ hosts: [{ isTransactionActive: () => true, tx: ambient }] });
     kit.store.createRuns = async (runs, transaction) => {
       expect(transaction).toBeDefined();
-      return runs.map(({ id }) => ({ runId: id, created: true, inputDigest: null }));
+      return runs.map(({ id }) => ({ runId: id, created: true, dueInMs: 0, inputDigest: null }));
     };
     await start({}, kit);
     expect(kit.hints).toEqual([]);

@@ -106,7 +106,7 @@ export function serviceKit({
       () => true,
     ),
   );
-  const preparer = new RunPreparer(capture, { queue: 'default', maxInputBytes, keyTtlMs: 60_000 }, () => clock.now());
+  const preparer = new RunPreparer(capture, { queue: 'default', maxInputBytes, keyTtlMs: 60_000 });
   const parts = {
     reader: new RunReader(ready, messages),
     commands: new RunCommands(ready, joiner, { defaultQueue: 'default' }),

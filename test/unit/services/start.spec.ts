@@ -1,3 +1,4 @@
+import { setHostClock } from '../../support/host-clock.js';
 import { asTeam, cls, definition, serviceKit } from './service-kit.js';
 
 const NOBODYS = '018f0000-0000-7000-8000-000000000000';
@@ -90,6 +91,37 @@ describe('start', () => {
     await expect(statusOf({ delay: '5m' })).resolves.toBe('PENDING');
     await expect(statusOf({ startAt: new Date(clock.now() + 1_000) })).resolves.toBe('PENDING');
     await expect(statusOf({ startAt: new Date(clock.now() - 1_000) })).resolves.toBe('RUNNING');
+  });
+});
+
+describe('hosts whose clocks are wrong', () => {
+  const MINUTE = 60_000;
+  afterEach(() => void jest.useRealTimers());
+
+  it.each([10, -10])('FAULT B3: one %i minutes off starts at an instant as the store reads it', async (minutes) => {
+    const { service, clock, due, hints } = serviceKit({ definitions: [definition('greet', { deadlineMs: MINUTE })] });
+    setHostClock(clock.now() + minutes * MINUTE);
+    const start = (ms: number) =>
+      asTeam('a', () => service.start('greet', { name: 'x' }, { startAt: new Date(clock.now() + ms) }));
+    const statusOf = async ({ run }: { run: { id: string } }): Promise<string> =>
+      (await service.asOperator().get(run)).status;
+
+    await expect(statusOf(await start(-5 * MINUTE))).resolves.toBe('RUNNING');
+    expect([hints, due]).toEqual([[{ work: true }], []]);
+    const later = await start(5 * MINUTE);
+    await expect(statusOf(later)).resolves.toBe('PENDING');
+    expect([hints.at(-1), due]).toEqual([{ work: false }, [5 * MINUTE]]);
+  });
+
+  it.each([10, -10])('FAULT B3: at %i minutes off a deadline counts from the start all the same', async (minutes) => {
+    const { service, store, clock } = serviceKit({ definitions: [definition('greet', { deadlineMs: MINUTE })] });
+    setHostClock(clock.now() + minutes * MINUTE);
+    const startAt = new Date(clock.now() + 5 * MINUTE);
+    const { run } = await asTeam('a', () => service.start('greet', { name: 'x' }, { startAt }));
+    clock.advance(6 * MINUTE - 1);
+    expect(await store.findOverdue(10, 0)).toEqual([]);
+    clock.advance(2);
+    expect(await store.findOverdue(10, 0)).toEqual([{ runId: run.id }]);
   });
 });
 

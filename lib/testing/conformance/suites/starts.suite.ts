@@ -1,5 +1,6 @@
-import { ending, group, newId, newRun, newStageRun, newTransition, startKey } from '../builders.js';
-import { EVERYBODY, rejection } from '../store-under-test.js';
+import type { NewRun } from '../../../engine/ports/index.js';
+import { ending, group, newId, newJob, newRun, newStageRun, newTransition, startKey } from '../builders.js';
+import { EVERYBODY, rejection, type StoreUnderTest } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
 
 export function describeStarts({ it, expect }: StoreSuite): void {
@@ -138,11 +139,53 @@ export function describeStarts({ it, expect }: StoreSuite): void {
     expect((await on.claimOne()).run.id).toBe(run.id);
   });
 
-  it('FAULT B7: a start at an instant that has passed is due now', async (on) => {
-    const startAt = new Date(Date.parse(await on.store.now()) - 3_600_000).toISOString();
-    const run = await on.start({ startAt });
-    expect(await on.promote()).toBe(1);
+  it('FAULT B7: a start at an instant that has passed is due now, and begins in the same call', async (on) => {
+    const run = newRun({ startAt: await instant(on, -3_600_000) });
+    const [answer] = await on.store.createRuns([run]);
+    expect(answer).toMatchObject({ created: true, dueInMs: 0 });
+    expect((await on.run(run.id)).status).toBe('RUNNING');
+    expect((await on.run(run.id)).startedAt).not.toBeNull();
+    expect(await on.eventTypes(run.id)).toEqual(['run:started']);
     expect((await on.claimOne()).run.id).toBe(run.id);
+    expect(await on.promote()).toBe(0);
+  });
+
+  it('FAULT B3: the store says in how long a start is due, each of a call by itself, with keys too', async (on) => {
+    const [later, past] = [await instant(on, 3_600_000), await instant(on, -1_000)];
+    const runs = [newRun(), newRun({ startAt: later }), newRun({ startAt: past }), newRun({ delayMs: 60_000 })];
+    const keyed = runs.map((run, at) => ({ ...run, ...newIds(run), idempotency: startKey(`k${at}`) }));
+    for (const group of [runs, keyed]) {
+      const dueInMs = (await on.store.createRuns(group)).map((answer) => answer.dueInMs);
+      expect(dueInMs[1]).toBeGreaterThan(3_540_000);
+      expect(dueInMs[1]).toBeLessThanOrEqual(3_600_000);
+      expect(dueInMs).toEqual([0, dueInMs[1], 0, 60_000]);
+      const statuses = await Promise.all(group.map(async ({ id }) => (await on.run(id)).status));
+      expect(statuses).toEqual(['RUNNING', 'PENDING', 'RUNNING', 'PENDING']);
+      expect((await on.claim()).claimed.map(({ run }) => run.id)).toEqual([group[0]?.id, group[2]?.id]);
+    }
+  });
+
+  it('EVT-1: what a start at a time tells comes after run:started if it is due, and before it if not', async (on) => {
+    const events = [{ type: 'stage:skipped' as const, stageRunId: newId(), node: 'zero', data: { reason: 'when' } }];
+    const start = async (startAt: string): Promise<string> =>
+      (await on.start({ startAt, transition: newTransition({ stageRuns: [newStageRun()], events }) })).id;
+    const due = await start(await instant(on, -1_000));
+    const later = await start(await instant(on, 60_000));
+    expect(await on.eventTypes(due)).toEqual(['run:started', 'stage:skipped']);
+    expect(await on.eventTypes(later)).toEqual(['stage:skipped']);
+    on.travel(60_001);
+    await on.promote();
+    expect(await on.eventTypes(later)).toEqual(['stage:skipped', 'run:started']);
+  });
+
+  it('RUN-8: a start at a time that skips everything ends at once, and tells no start of its own', async (on) => {
+    const events = [{ type: 'run:started' as const }, { type: 'run:completed' as const }];
+    for (const ms of [-1_000, 60_000]) {
+      const stageRuns = [newStageRun({ status: 'SKIPPED', skipReason: 'when' })];
+      const run = await on.start({ startAt: await instant(on, ms), transition: { ...ending('1'), stageRuns, events } });
+      expect((await on.run(run.id)).status).toBe('COMPLETED');
+      expect(await on.eventTypes(run.id)).toEqual(['run:started', 'run:completed']);
+    }
   });
 
   it('RUN-8: a start that skips everything ends at once', async (on) => {
@@ -195,4 +238,32 @@ export function describeStarts({ it, expect }: StoreSuite): void {
     on.travel(60_001);
     expect(await on.store.findOverdue(10, 0)).toEqual([{ runId: run.id }]);
   });
+
+  it('FAULT B3: a deadline counts from a start that is to come, and from now where that has passed', async (on) => {
+    const deadlineMs = 600_000;
+    const past = await on.start({ startAt: await instant(on, -3_600_000), deadlineMs });
+    const at = await on.start({ startAt: await instant(on, 3_600_000), deadlineMs });
+    const delayed = await on.start({ delayMs: 7_200_000, deadlineMs });
+    const overdue = async (): Promise<string[]> => (await on.store.findOverdue(10, 0)).map(({ runId }) => runId);
+    on.travel(deadlineMs - 60_000);
+    expect(await overdue()).toEqual([]);
+    on.travel(61_000);
+    expect(await overdue()).toEqual([past.id]);
+    on.travel(3_540_000);
+    expect(await overdue()).toEqual([past.id]);
+    on.travel(60_000);
+    expect(await overdue()).toEqual([past.id, at.id]);
+    on.travel(3_600_000);
+    expect(await overdue()).toEqual([past.id, at.id, delayed.id]);
+  });
+}
+
+/** So many milliseconds from now on the store's clock. */
+async function instant({ store }: StoreUnderTest, ms: number): Promise<string> {
+  return new Date(Date.parse(await store.now()) + ms).toISOString();
+}
+
+function newIds({ transition }: NewRun): Pick<NewRun, 'id' | 'transition'> {
+  const stageRuns = transition.stageRuns.map((row) => ({ ...row, id: newId(), job: newJob() }));
+  return { id: newId(), transition: { ...transition, stageRuns } };
 }

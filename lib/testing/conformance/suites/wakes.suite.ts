@@ -140,7 +140,7 @@ export function describeWakes({ it, expect }: StoreSuite): void {
       newRun({ deadlineMs: 2_000 }),
       newRun({ deadlineMs: 1_000 }),
       newRun({ deadlineMs: 1_000 }),
-      newRun({ deadlineMs: 3_000, delayMs: 86_400_000 }),
+      newRun({ deadlineMs: 2_000, delayMs: 1_500 }),
     ];
     await on.store.createRuns([late, early, ended, pending, newRun()]);
     await on.cancel(ended.id);

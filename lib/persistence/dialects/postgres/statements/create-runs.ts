@@ -1,4 +1,5 @@
 import type { NewRun } from '../../../../engine/ports/index.js';
+import type { EngineEvent } from '../../../../engine/state/rows.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
@@ -19,13 +20,16 @@ interface RunRow {
   start_at: string | null;
   deadline: number | null;
   awaited: boolean;
-  status: string;
+  /** Null: RUNNING or PENDING, as it is due or not. */
+  status: string | null;
   output: string | null;
   code: string | null;
   message: string | null;
   params: string | null;
   node: string | null;
   events: string | null;
+  /** What is told instead of `events` when a start that names a time is due already. */
+  begun: string | null;
   digest: string | null;
   input_digest: string | null;
   ttl: number | null;
@@ -76,6 +80,7 @@ const runRows = new RowSet<RunRow>({
   params: 'json',
   node: 'text',
   events: 'json',
+  begun: 'json',
   digest: 'bytea',
   input_digest: 'bytea',
   ttl: 'float8',
@@ -102,6 +107,7 @@ const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int'
 export interface CreatedRow {
   run_id: string;
   created: boolean;
+  due_in: number;
   input_digest: Buffer | null;
 }
 
@@ -111,10 +117,14 @@ export interface CreatedRow {
  * With a start key the key's row is upserted first and says whose run it is; all other inserts are conditional on that. DO
  * UPDATE and not DO NOTHING: a duplicate waits for the first start's commit, gets an answer, and never aborts the caller's
  * transaction. An expired key changes hands in the same update (IDEM-2). Keys are taken in digest order, so that two
- * `startMany` can't deadlock. The variant without keys leaves the ledger alone. $1 offset ms.
+ * `startMany` can't deadlock. The variant without keys leaves the ledger alone.
+ *
+ * Whether a run is due, its status, what it tells, its jobs and its deadline all follow from one instant, `due_at`, on the
+ * database's clock: hosts' clocks are not asked (fault B3). $1 offset ms.
  */
 export function createRuns(t: TableNames, keyed: boolean): Statement {
   const now = clock('$1');
+  const dueIn = `(extract(epoch FROM d.due_at - ${now}) * 1000)::float8 AS due_in`;
   const first = 2;
   const second = first + runRows.width;
   const third = second + stageRunRows.width;
@@ -132,14 +142,16 @@ export function createRuns(t: TableNames, keyed: boolean): Statement {
   return {
     name: keyed ? 'create-runs-keyed' : 'create-runs',
     text: `
-    WITH d AS MATERIALIZED (SELECT *, start_at IS NOT NULL OR delay > 0 AS later FROM ${runRows.source('x', first)}),
+    WITH d AS MATERIALIZED (
+      SELECT x.*, w.due_at, w.due_at > ${now} AS later FROM ${runRows.source('x', first)}
+       CROSS JOIN LATERAL (SELECT greatest(x.start_at, ${now} + ${milliseconds('x.delay')}) AS due_at) w),
     ${keyed ? key : 'c AS (SELECT * FROM d),'}
     r AS (
       INSERT INTO ${t.runs} (id, definition_id, definition_version, definition_key, status, owner_id, actor, trace, priority, queue, input, awaited, output,
              failure_code, failure_message, failure_params, failed_node, created_at, start_at, started_at, finished_at, deadline_at)
-      SELECT id, definition_id, definition_version, definition_key, status, owner, actor, trace, priority, queue, input, awaited, output,
-             code, message, params, node, ${now}, CASE WHEN later THEN coalesce(start_at, ${now} + ${milliseconds('delay')}) END,
-             CASE WHEN status <> 'PENDING' THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, ${now} + ${milliseconds('deadline')} FROM c),
+      SELECT id, definition_id, definition_version, definition_key, coalesce(status, CASE WHEN later THEN 'PENDING' ELSE 'RUNNING' END), owner, actor, trace,
+             priority, queue, input, awaited, output, code, message, params, node, ${now}, CASE WHEN later THEN due_at END,
+             CASE WHEN status IS NOT NULL OR NOT later THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, due_at + ${milliseconds('deadline')} FROM c),
     s AS (
       INSERT INTO ${t.stageRuns} (id, run_id, owner_id, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, created_at, finished_at)
       SELECT n.id, n.rid, c.owner, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, ${now},
@@ -148,7 +160,7 @@ export function createRuns(t: TableNames, keyed: boolean): Statement {
       RETURNING id),
     j AS (
       INSERT INTO ${t.jobs} (id, run_id, stage_run_id, owner_id, definition_key, queue, priority, run_at, state, cap_ms, created_at)
-      SELECT n.job, n.rid, n.id, c.owner, c.definition_key, n.queue, c.priority, CASE WHEN c.later THEN coalesce(c.start_at, ${now} + ${milliseconds('c.delay')}) ELSE ${now} END,
+      SELECT n.job, n.rid, n.id, c.owner, c.definition_key, n.queue, c.priority, c.due_at,
              CASE WHEN c.later THEN ${DELAYED} ELSE ${DUE} END, n.cap, ${now}
         FROM ${stageRunRows.source('n', second)} JOIN c ON c.id = n.rid WHERE n.job IS NOT NULL),
     v AS (
@@ -156,11 +168,14 @@ export function createRuns(t: TableNames, keyed: boolean): Statement {
       SELECT n.rid, 1, n.node, n.visit, n.open FROM ${visitRows.source('n', third)} JOIN c ON c.id = n.rid),
     o AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
-      SELECT c.id, c.owner, ${slotOf('c.id')}, c.events, ${now} FROM c WHERE c.events IS NOT NULL ORDER BY c.nr)
+      SELECT c.id, c.owner, ${slotOf('c.id')}, told.events, ${now}
+        FROM c CROSS JOIN LATERAL (SELECT CASE WHEN c.later THEN c.events ELSE coalesce(c.begun, c.events) END AS events) told
+       WHERE told.events IS NOT NULL ORDER BY c.nr)
     ${
       keyed
-        ? 'SELECT coalesce(k.run_id, d.id) AS run_id, k.digest IS NULL OR k.run_id = d.id AS created, k.input_digest FROM d LEFT JOIN k ON k.digest = d.digest ORDER BY d.nr'
-        : 'SELECT d.id AS run_id, true AS created, NULL::bytea AS input_digest FROM d ORDER BY d.nr'
+        ? `SELECT coalesce(k.run_id, d.id) AS run_id, k.digest IS NULL OR k.run_id = d.id AS created, ${dueIn}, k.input_digest
+             FROM d LEFT JOIN k ON k.digest = d.digest ORDER BY d.nr`
+        : `SELECT d.id AS run_id, true AS created, ${dueIn}, NULL::bytea AS input_digest FROM d ORDER BY d.nr`
     }`,
   };
 }
@@ -192,7 +207,8 @@ export function createRunsValues(offsetMs: number, runs: readonly NewRun[]): unk
 function toRunRow(run: NewRun): RunRow {
   const end = run.transition.run;
   const failure = end?.to === 'FAILED' ? end.failure : null;
-  const later = run.delayMs > 0 || run.startAt !== null;
+  const { events } = run.transition;
+  const namesTime = run.delayMs > 0 || run.startAt !== null;
   return {
     id: run.id,
     definition_id: run.definitionId,
@@ -208,18 +224,22 @@ function toRunRow(run: NewRun): RunRow {
     start_at: run.startAt,
     deadline: run.deadlineMs,
     awaited: run.awaited,
-    status: end?.to ?? (later ? 'PENDING' : 'RUNNING'),
+    status: end?.to ?? null,
     output: end?.to === 'COMPLETED' ? end.output : null,
     code: failure?.code ?? null,
     message: failure?.message ?? null,
     params: failure?.params ? JSON.stringify(failure.params) : null,
     node: failure?.node ?? null,
-    events: run.transition.events.length > 0 ? JSON.stringify(run.transition.events) : null,
+    events: events.length > 0 ? JSON.stringify(events) : null,
+    begun: namesTime && end === null ? JSON.stringify([RUN_STARTED, ...events]) : null,
     digest: hex(run.idempotency?.digest),
     input_digest: hex(run.idempotency?.inputDigest),
     ttl: run.idempotency?.ttlMs ?? null,
   };
 }
+
+/** Left out of what `decide` says of a start that names a time. */
+const RUN_STARTED: EngineEvent = { type: 'run:started' };
 
 /** How PostgreSQL reads bytes inside an array. */
 function hex(bytes: Buffer | undefined): string | null {
