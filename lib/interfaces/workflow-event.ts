@@ -12,6 +12,7 @@ export interface WorkflowEventData {
   'run:retried': EventData;
   'stage:started': EventData;
   'stage:completed': EventData;
+  'stage:suspended': EventData;
   'stage:skipped': EventData;
   'stage:retrying': EventData & { readonly attempt: number; readonly nextAt: string; readonly willRetry: true };
   'stage:failed': EventData & { readonly willRetry: false };

@@ -1,3 +1,4 @@
+export type * from './event-store.js';
 export type * from './ids.js';
 export type * from './job-transport.js';
 export type * from './joined-transaction.js';
@@ -5,6 +6,7 @@ export type * from './notifier.js';
 export type * from './run-store.js';
 export type * from './scope.js';
 export type * from './start-store.js';
+export type * from './step-store.js';
 export type * from './store.js';
 export type * from './wake-store.js';
 export type * from './work-store.js';

@@ -8,7 +8,7 @@ import type { StageRunStatus } from '../state/statuses.js';
  */
 export interface JobMessage {
   /**
-   * `<stage run>:<attempt>`, or `<stage run>:cancel:<attempt>`. Not unique for ever: an attempt that was lost or handed back
+   * `<stage run>:<attempt>`, `<stage run>:<attempt>.<resumes>` once it was suspended, or `<stage run>:cancel:<attempt>`. Not unique for ever: an attempt that was lost or handed back
    * did not count, so that the next message about it has the same id.
    */
   readonly id: string;

@@ -24,6 +24,8 @@ export interface NewRun {
   /** Somebody waits for the result: its end is announced. */
   readonly awaited: boolean;
   readonly idempotency: StartKey | null;
+  /** Of a child: who started it, by which step. */
+  readonly parent?: ParentStep;
   /**
    * What `decide` says of the start: first stage runs, jobs, events; or an end, when everything is skipped. With a delay or
    * an instant it does not tell `run:started`: the store does so when the run begins, in the same call if it is due.
@@ -36,7 +38,18 @@ export interface StartKey {
   readonly digest: Buffer;
   /** SHA-256 of the canonical input, compared in strict mode (IDEM-3). */
   readonly inputDigest: Buffer;
-  readonly ttlMs: number;
+  /** Null: it lives as long as its run (IDEM-2). */
+  readonly ttlMs: number | null;
+}
+
+export interface ParentStep {
+  readonly runId: string;
+  readonly stageRunId: string;
+  readonly key: string;
+  /** The step waits for the child's end; else the child lives on its own. */
+  readonly waits: boolean;
+  /** The child's depth, from 1 (LIMIT-2). */
+  readonly depth: number;
 }
 
 export interface CreatedRun {

@@ -1,10 +1,13 @@
+import type { EventStore } from './event-store.js';
 import type { RunStore } from './run-store.js';
 import type { StartStore } from './start-store.js';
+import type { StepStore } from './step-store.js';
 import type { DefinitionStore, OutboxStore, WakeStore } from './wake-store.js';
 import type { WorkStore } from './work-store.js';
 
 /** Everything the engine keeps. Implemented by the PostgreSQL store and the in-memory one; both pass test/conformance. */
-export interface WorkflowStore extends StartStore, WorkStore, RunStore, WakeStore, OutboxStore, DefinitionStore {
+export interface WorkflowStore
+  extends StartStore, WorkStore, StepStore, EventStore, RunStore, WakeStore, OutboxStore, DefinitionStore {
   /** Added to the database's clock in every statement. Zero in production; the testing kit travels by it. */
   clockOffsetMs: number;
   /** Whether a failed call may be tried again unchanged: connection lost, server restarting, read-only, deadlock, full. */

@@ -11,6 +11,20 @@ export interface WakeProbe {
   readonly sentOverdue: boolean;
   readonly outboxDue: boolean;
   readonly stuckSuspects: boolean;
+  /** Waits other than for events that are due. */
+  readonly waitsDue: boolean;
+  /** Milliseconds until the next wait is due by itself, or null. */
+  readonly nextWaitInMs: number | null;
+  /** Waits for events that are past their limit. */
+  readonly eventWaitsOverdue: boolean;
+  /** Stored events, or waits for events, whose matching is not known to have ended for some seconds. */
+  readonly unmatched: boolean;
+  /** Waited-for children that ended and whose parents don't know. */
+  readonly childrenEnded: boolean;
+  /** Open children whose parents ended. */
+  readonly orphans: boolean;
+  /** Events kept longer than `eventRetentionMs`. */
+  readonly expiredEvents: boolean;
   readonly expiredKeys: boolean;
 }
 
@@ -27,6 +41,7 @@ export interface WakeStore {
     capMs: number;
     stuckAfterMs: number;
     requeueAfterMs: number;
+    eventRetentionMs: number;
     aheadMs: number;
   }): Promise<WakeProbe>;
 

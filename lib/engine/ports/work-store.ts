@@ -1,6 +1,7 @@
 import type { FailureRecord } from '../codec/failure-record.js';
 import type { JobMessage } from './job-transport.js';
 import type { EngineEvent, JsonText, LostOutcome, RunState, StageOutcome, Transition } from '../state/rows.js';
+import type { AttemptNotes } from '../state/notes.js';
 import type { RunStatus, StageRunStatus } from '../state/statuses.js';
 
 export interface ClaimRequest {
@@ -51,6 +52,8 @@ export interface ClaimedStageRun {
   /** Attempts before this one that no longer count against the budget (a manual retry renewed it). */
   readonly budgetFrom: number;
   readonly deferrals: number;
+  /** It was claimed before: its step ledger may hold something. */
+  readonly hasLedger: boolean;
 }
 
 export interface EarlierStageRun {
@@ -62,7 +65,10 @@ export interface EarlierStageRun {
 }
 
 /** A job to be sent: a message without its id. */
-export type UnsentJob = Omit<JobMessage, 'id'>;
+export type UnsentJob = Omit<JobMessage, 'id'> & {
+  /** How often its stage run went on after a wait: a part of the message's id. */
+  readonly resumes: number;
+};
 
 /** Why a job seen was not taken (GHOST-1, GHOST-4); such jobs are removed by the claim itself. */
 export interface DiscardedJob {
@@ -103,6 +109,18 @@ export interface LinearRecord {
     readonly workerId: string;
     readonly queues: readonly string[] | null;
   } | null;
+  readonly beside?: RecordedBeside;
+}
+
+/** What is written with an outcome, in its transaction, where there is something. Records with it cost a statement more. */
+export interface RecordedBeside {
+  /** Waits of the stage run that are still open are cancelled: the stage moves on (WAIT-2). */
+  readonly cancelWaits: boolean;
+  /** Failed steps that the next attempt runs again (STEP-7). */
+  readonly reopen: readonly string[];
+  /** Leases of step bodies that this attempt held are given up: it is handed back in good order (LEASE-6). */
+  readonly freeSteps: boolean;
+  readonly notes: AttemptNotes | null;
 }
 
 /** An outcome whose consequence depends on other rows: a branch of a group, a terminal failure. */
@@ -115,6 +133,7 @@ export interface JoinedRecord {
   readonly visit: number;
   readonly outcome: StageOutcome;
   readonly events: readonly EngineEvent[];
+  readonly beside?: RecordedBeside;
 }
 
 export type RecordVerdict =
@@ -129,6 +148,8 @@ export interface FinishedRun {
   readonly runId: string;
   readonly status: RunStatus;
   readonly awaited: boolean;
+  /** Its parent waits for it: its end has to be delivered (STEP-9). */
+  readonly child?: boolean;
 }
 
 /** What happened to a run's open nodes by the outcomes just stored: asked after fence and lock, inside the transaction. */

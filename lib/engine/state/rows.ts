@@ -96,7 +96,14 @@ export interface Transition {
   readonly requeued: readonly ReopenedStageRun[];
   readonly visits: readonly NodeVisit[];
   readonly events: readonly EngineEvent[];
-  /** Every stage run still open is cancelled, its jobs removed. */
+  /**
+   * A new generation: these stage runs go over to it, all others stay behind as history (RUN-5). `stageRuns` and `visits`
+   * belong to the new one. Absent: the generation stays.
+   */
+  readonly rerun?: { readonly kept: readonly string[] };
+  /** The run goes over to another version of its definition (VER-1), its jobs with it. */
+  readonly migrate?: { readonly version: number; readonly definitionKey: string };
+  /** Every stage run still open is cancelled, its jobs removed, its waits cancelled; waited-for children are marked. */
   readonly cancelOpen: boolean;
   /** Jobs that call the `cancel(ctx)` hooks of stage runs that were live (CANCEL-3). */
   readonly cancelJobs: readonly CancelJob[];
@@ -125,6 +132,7 @@ export const ENGINE_EVENT_TYPES = [
   'run:retried',
   'stage:started',
   'stage:completed',
+  'stage:suspended',
   'stage:skipped',
   'stage:retrying',
   'stage:failed',

@@ -1,0 +1,83 @@
+import type { JsonText } from '../state/rows.js';
+import type { JoinedTransaction } from './joined-transaction.js';
+import type { OwnerScope } from './scope.js';
+import type { EventMatch, SubjectName } from './step-store.js';
+
+export interface NewEvent {
+  readonly id: string;
+  readonly ownerId: string | null;
+  readonly key: string;
+  readonly subject: SubjectName | null;
+  readonly payload: JsonText;
+  /** SHA-256 over owner, target and the sender's message id: a repeated send is a no-op. Null = each send counts. */
+  readonly messageDigest: Buffer | null;
+}
+
+export interface StoredEvent {
+  readonly id: string;
+  readonly ownerId: string | null;
+  readonly key: string;
+  readonly subject: SubjectName | null;
+  readonly payload: JsonText;
+}
+
+/** A wait for an event, as matching sees it. */
+export interface EventWait {
+  readonly runId: string;
+  readonly stageRunId: string;
+  readonly key: string;
+  readonly ownerId: string | null;
+  readonly eventKey: string;
+  readonly subject: SubjectName | null;
+  readonly where: string | null;
+  /** Its limit has passed: events recorded after it come too late (WAIT-3). */
+  readonly overdue: boolean;
+}
+
+/** Where a walk over waits or events goes on; opaque. */
+export type Cursor = string | null;
+
+export interface EventStore {
+  /** Stores an event. Matching is a transaction of its own, after the commit. False: this message was stored before. */
+  storeEvent(event: NewEvent, transaction?: JoinedTransaction): Promise<boolean>;
+
+  /**
+   * Stores a signal to one run and, under the run's lock, gives it to the wait for that name that was awaited last, if there is one.
+   * One that no wait is there for stays, and the next wait for that name gets it, oldest signal first.
+   */
+  sendSignal(
+    event: NewEvent,
+    runId: string,
+    scope: OwnerScope,
+    transaction?: JoinedTransaction,
+  ): Promise<'delivered' | 'stored' | 'duplicate' | 'not-found' | 'ended'>;
+
+  /** Open waits of these keys and owner that could take this event: not of runs that had it already. In pages. */
+  findWaits(event: StoredEvent, after: Cursor, limit: number): Promise<{ waits: EventWait[]; next: Cursor }>;
+
+  /** Events kept that could end this wait, oldest first: same owner and key, its subject, recorded before its limit, and not had by its run. */
+  findEvents(wait: EventWait, after: Cursor, limit: number): Promise<{ events: StoredEvent[]; next: Cursor }>;
+
+  /**
+   * Ends waits with their events, under the runs' locks: only waits that are still open, of runs that had not yet this event.
+   * Returns which were: those of runs whose lock was held by others are not, and come again.
+   */
+  fireEvents(matches: readonly EventMatch[]): Promise<{ fired: EventMatch[]; busy: EventMatch[] }>;
+
+  /** Stored events whose matching is not known to have ended. `olderThanMs`: their sender may be at it. */
+  unmatchedEvents(olderThanMs: number, limit: number): Promise<StoredEvent[]>;
+  /** Their matching has ended. */
+  markMatched(eventIds: readonly string[]): Promise<void>;
+
+  /** Open waits for events that nobody has looked up stored events for. Without an age: those of these stage runs. */
+  uncheckedWaits(of: readonly string[] | { readonly olderThanMs: number }, limit: number): Promise<EventWait[]>;
+  markChecked(waits: readonly EventWait[]): Promise<void>;
+
+  /** Waits for events whose limit has passed. After what lies there for them has been matched, `fireTimeouts` ends them. */
+  overdueEventWaits(limit: number, aheadMs: number): Promise<EventWait[]>;
+  /** Ends them as timed out, under the runs' locks. Returns how many. */
+  fireTimeouts(waits: readonly EventWait[], aheadMs: number): Promise<number>;
+
+  /** Removes events kept longer than `retentionMs`. Returns how many. */
+  pruneEvents(retentionMs: number, limit: number): Promise<number>;
+}
