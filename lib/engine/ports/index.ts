@@ -1,3 +1,4 @@
+export type * from './annotation-store.js';
 export type * from './event-store.js';
 export type * from './ids.js';
 export type * from './job-transport.js';

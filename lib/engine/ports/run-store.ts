@@ -1,7 +1,10 @@
 import type { JsonText, RunState, Transition } from '../state/rows.js';
+import type { StageProgress } from '../state/notes.js';
 import type { RunStatus, StageRunStatus } from '../state/statuses.js';
+import type { AnnotationRow } from './annotation-store.js';
 import type { JoinedTransaction } from './joined-transaction.js';
 import type { OwnerScope } from './scope.js';
+import type { StepKind, StepStatus } from './step-store.js';
 import type { FinishedRun } from './work-store.js';
 
 /** A run as people read it. Instants are ISO 8601 strings of the database's clock. */
@@ -52,6 +55,8 @@ export interface StageRunRow {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly output: JsonText | null;
+  /** What its body last said of how far it is (OBS-3). */
+  readonly progress: StageProgress | null;
 }
 
 /** A failed or lost attempt (FAIL-2). Successful attempts are the stage run itself. */
@@ -68,10 +73,49 @@ export interface AttemptRow {
   readonly cause: JsonText | null;
 }
 
+/** A row of the step ledger as people read it: a step, or a wait and what came of it. */
+export interface StepHistoryRow {
+  readonly stageRunId: string;
+  readonly key: string;
+  readonly kind: StepKind;
+  readonly status: StepStatus;
+  readonly seq: number | null;
+  readonly attempt: number;
+  readonly result: JsonText | null;
+  /** A `FailureRecord` as JSON. */
+  readonly failure: JsonText | null;
+  readonly timedOut: boolean;
+  /** When the wait is, or was, due by itself; null = only what it waits for ends it. */
+  readonly dueAt: string | null;
+  /** Event key, or name of a signal. */
+  readonly eventKey: string | null;
+  readonly childRunId: string | null;
+  readonly createdAt: string;
+  /** When it got its outcome, or was due. */
+  readonly firedAt: string | null;
+}
+
+/** A line that a body wrote (OBS-3). */
+export interface LogLineRow {
+  readonly id: string;
+  readonly stageRunId: string;
+  readonly attempt: number;
+  readonly level: 'log' | 'warn' | 'error';
+  readonly message: string;
+  readonly createdAt: string;
+}
+
 export interface RunHistory {
   readonly run: RunDetails;
+  /** Of all generations, in order of generation and ordinal. */
   readonly stageRuns: readonly StageRunRow[];
   readonly attempts: readonly AttemptRow[];
+  /** By stage run, in its order; in a stage run: with a place first, in order, then the others as they were made. */
+  readonly steps: readonly StepHistoryRow[];
+  /** Oldest first. */
+  readonly annotations: readonly AnnotationRow[];
+  /** Oldest first. */
+  readonly lines: readonly LogLineRow[];
 }
 
 export interface RunFilter {

@@ -6,17 +6,7 @@ import type { FinishedRun, Lease, RecordOptions } from './work-store.js';
  * What a ledger row stands for. `run` and `once` have a body; the others are waits, but for `lease`: the wait of a replay
  * that met a step whose body still runs elsewhere (STEP-6).
  */
-export const STEP_KINDS = [
-  'run',
-  'once',
-  'sleep',
-  'poll',
-  'event',
-  'signal',
-  'child',
-  'completion',
-  'lease',
-] as const;
+export const STEP_KINDS = ['run', 'once', 'sleep', 'poll', 'event', 'signal', 'child', 'completion', 'lease'] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 
 /**

@@ -1,3 +1,4 @@
+import type { AnnotationStore } from './annotation-store.js';
 import type { EventStore } from './event-store.js';
 import type { RunStore } from './run-store.js';
 import type { StartStore } from './start-store.js';
@@ -7,7 +8,16 @@ import type { WorkStore } from './work-store.js';
 
 /** Everything the engine keeps. Implemented by the PostgreSQL store and the in-memory one; both pass test/conformance. */
 export interface WorkflowStore
-  extends StartStore, WorkStore, StepStore, EventStore, RunStore, WakeStore, OutboxStore, DefinitionStore {
+  extends
+    StartStore,
+    WorkStore,
+    StepStore,
+    EventStore,
+    RunStore,
+    AnnotationStore,
+    WakeStore,
+    OutboxStore,
+    DefinitionStore {
   /** Added to the database's clock in every statement. Zero in production; the testing kit travels by it. */
   clockOffsetMs: number;
   /** Whether a failed call may be tried again unchanged: connection lost, server restarting, read-only, deadlock, full. */
