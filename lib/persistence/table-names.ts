@@ -14,6 +14,10 @@ export const TABLES = [
   'outbox_slots',
   'definitions',
   'schema_versions',
+  'steps',
+  'events',
+  'annotations',
+  'log_lines',
 ] as const;
 
 export type Table = (typeof TABLES)[number];
@@ -48,6 +52,10 @@ export interface TableNames {
   readonly outboxSlots: string;
   readonly definitions: string;
   readonly schemaVersions: string;
+  readonly steps: string;
+  readonly events: string;
+  readonly annotations: string;
+  readonly logLines: string;
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -76,6 +84,10 @@ export function tableNames({ schema, prefix = DEFAULT_TABLE_PREFIX }: TablePlace
     outboxSlots: named('outbox_slots'),
     definitions: named('definitions'),
     schemaVersions: named('schema_versions'),
+    steps: named('steps'),
+    events: named('events'),
+    annotations: named('annotations'),
+    logLines: named('log_lines'),
   };
 }
 

@@ -1,27 +1,35 @@
 import type { EntitySchema } from 'typeorm';
 import { tableNames } from '../table-names.js';
 import type { WorkflowTablesOptions } from '../table-names.js';
+import { annotationEntity } from './annotation.js';
 import { attemptEntity } from './attempt.js';
 import { definitionEntity } from './definition.js';
+import { eventEntity } from './event.js';
 import { idempotencyKeyEntity } from './idempotency-key.js';
 import { jobEntity } from './job.js';
+import { logLineEntity } from './log-line.js';
 import { nodeVisitEntity } from './node-visit.js';
 import { outboxEntity } from './outbox-entry.js';
 import { outboxSlotEntity } from './outbox-slot.js';
 import { runEntity } from './run.js';
 import { schemaVersionEntity } from './schema-version.js';
 import { stageRunEntity } from './stage-run.js';
+import { stepEntity } from './step.js';
 
+export type { WorkflowAnnotationEntity } from './annotation.js';
 export type { WorkflowAttemptEntity } from './attempt.js';
 export type { WorkflowDefinitionEntity } from './definition.js';
+export type { WorkflowEventEntity } from './event.js';
 export type { WorkflowIdempotencyKeyEntity } from './idempotency-key.js';
 export type { WorkflowJobEntity } from './job.js';
+export type { WorkflowLogLineEntity } from './log-line.js';
 export type { WorkflowNodeVisitEntity } from './node-visit.js';
 export type { WorkflowOutboxEntity } from './outbox-entry.js';
 export type { WorkflowOutboxSlotEntity } from './outbox-slot.js';
 export type { WorkflowRunEntity } from './run.js';
 export type { WorkflowSchemaVersionEntity } from './schema-version.js';
 export type { WorkflowStageRunEntity } from './stage-run.js';
+export type { WorkflowStepEntity } from './step.js';
 
 /**
  * The engine's tables as TypeORM entities, for hosts that query them:
@@ -46,5 +54,9 @@ export function createWorkflowEntities({ schema, tablePrefix }: WorkflowTablesOp
     outboxSlotEntity(names),
     definitionEntity(names),
     schemaVersionEntity(names),
+    stepEntity(names),
+    eventEntity(names),
+    annotationEntity(names),
+    logLineEntity(names),
   ] as EntitySchema[];
 }

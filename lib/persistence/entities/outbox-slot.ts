@@ -8,6 +8,8 @@ export interface WorkflowOutboxSlotEntity {
   slot: number;
   lockedBy: string | null;
   lockedUntil: Date | null;
+  /** When a relay with listeners last leased it: events wait for whoever comes to hear them. */
+  heardAt: Date | null;
 }
 
 export function outboxSlotEntity(names: TableNames): EntitySchema<WorkflowOutboxSlotEntity> {
@@ -18,6 +20,7 @@ export function outboxSlotEntity(names: TableNames): EntitySchema<WorkflowOutbox
       slot: smallint('slot', primary),
       lockedBy: text('locked_by', nullable),
       lockedUntil: instant('locked_until', nullable),
+      heardAt: instant('heard_at', nullable),
     },
   });
 }

@@ -23,6 +23,15 @@ export interface WorkflowRunEntity {
   awaited: boolean;
   parentRunId: string | null;
   depth: number;
+  /** Which step of the parent started it. */
+  parentStageRunId: string | null;
+  parentStep: string | null;
+  /** That step waits for its end. */
+  parentWaits: boolean;
+  /** Its end has been delivered. */
+  parentTold: boolean;
+  /** Its parent ended: it is to be cancelled. */
+  cancelAsked: boolean;
   failureCode: string | null;
   failureMessage: string | null;
   failureParams: unknown;
@@ -58,6 +67,11 @@ export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
       awaited: bool('awaited', { default: false }),
       parentRunId: uuid('parent_run_id', nullable),
       depth: smallint('depth', { default: 0 }),
+      parentStageRunId: uuid('parent_stage_run_id', nullable),
+      parentStep: text('parent_step', nullable),
+      parentWaits: bool('parent_waits', { default: false }),
+      parentTold: bool('parent_told', { default: false }),
+      cancelAsked: bool('cancel_asked', { default: false }),
       failureCode: text('failure_code', nullable),
       failureMessage: text('failure_message', nullable),
       failureParams: json('failure_params', nullable),
@@ -70,6 +84,13 @@ export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
       deadlineAt: instant('deadline_at', nullable),
       version: int('version', { default: 0 }),
     },
-    indices: [{ name: 'runs_owner', columns: ['ownerId', 'id'] }, { name: 'runs_open' }, { name: 'runs_deadline' }],
+    indices: [
+      { name: 'runs_owner', columns: ['ownerId', 'id'] },
+      { name: 'runs_open' },
+      { name: 'runs_deadline' },
+      { name: 'runs_children' },
+      { name: 'runs_child_ended' },
+      { name: 'runs_orphans' },
+    ],
   });
 }

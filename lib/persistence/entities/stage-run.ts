@@ -1,7 +1,7 @@
 import type { EntitySchema } from 'typeorm';
 import type { StageRunStatus } from '../../engine/state/statuses.js';
 import type { TableNames } from '../table-names.js';
-import { instant, instantNow, int, json, nullable, primary, text, uuid } from './columns.js';
+import { bigint, bool, instant, instantNow, int, json, nullable, primary, text, uuid } from './columns.js';
 import { workflowEntity } from './workflow-entity.js';
 
 /** A stage run as a TypeORM entity. For reading: only the engine writes. */
@@ -35,6 +35,16 @@ export interface WorkflowStageRunEntity {
   startedAt: Date | null;
   finishedAt: Date | null;
   version: number;
+  /** Of one that waits: queue and cap of the job it gets when it goes on. */
+  queue: string | null;
+  /** Milliseconds, as text. */
+  capMs: string | null;
+  /** It goes on after a wait: its next claim is no new attempt. */
+  resumed: boolean;
+  /** How often it went on after a wait. */
+  resumes: number;
+  /** What its body reported last. */
+  progress: unknown;
 }
 
 export function stageRunEntity(names: TableNames): EntitySchema<WorkflowStageRunEntity> {
@@ -68,6 +78,11 @@ export function stageRunEntity(names: TableNames): EntitySchema<WorkflowStageRun
       startedAt: instant('started_at', nullable),
       finishedAt: instant('finished_at', nullable),
       version: int('version', { default: 0 }),
+      queue: text('queue', nullable),
+      capMs: bigint('cap_ms', nullable),
+      resumed: bool('resumed', { default: false }),
+      resumes: int('resumes', { default: 0 }),
+      progress: json('progress', nullable),
     },
     indices: [{ name: 'stage_runs_run', columns: ['runId'] }],
   });

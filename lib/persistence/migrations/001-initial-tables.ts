@@ -197,7 +197,8 @@ function outbox({ outbox, outboxSlots, prefix }: TableNames): string[] {
     `CREATE TABLE ${outboxSlots} (
   slot smallint PRIMARY KEY,
   locked_by text,
-  locked_until timestamptz
+  locked_until timestamptz,
+  heard_at timestamptz
 )`,
     `INSERT INTO ${outboxSlots} (slot) SELECT generate_series(0, 15)`,
   ];

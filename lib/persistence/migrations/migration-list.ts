@@ -1,5 +1,6 @@
 import { INITIAL_TABLES } from './001-initial-tables.js';
+import { STEPS_WAITS_EVENTS } from './002-steps-waits-events.js';
 import type { WorkflowMigration } from './workflow-migration.js';
 
 /** Every step, in order. */
-export const MIGRATIONS: readonly WorkflowMigration[] = [INITIAL_TABLES];
+export const MIGRATIONS: readonly WorkflowMigration[] = [INITIAL_TABLES, STEPS_WAITS_EVENTS];

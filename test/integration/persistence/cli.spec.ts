@@ -27,8 +27,14 @@ describe('the command line', () => {
   it('OPS-3: migrate brings the tables up to date, status says whether they are', async () => {
     const env = { DATABASE_URL: database.url };
     const tables = '--schema flows --prefix my_';
-    expect(await cli(`status ${tables}`, env)).toMatchObject({ code: 3, out: 'Pending: 001-initial-tables\n' });
-    expect(await cli(`migrate ${tables}`, env)).toMatchObject({ code: 0, out: 'Applied: 001-initial-tables\n' });
+    expect(await cli(`status ${tables}`, env)).toMatchObject({
+      code: 3,
+      out: 'Pending: 001-initial-tables, 002-steps-waits-events\n',
+    });
+    expect(await cli(`migrate ${tables}`, env)).toMatchObject({
+      code: 0,
+      out: 'Applied: 001-initial-tables, 002-steps-waits-events\n',
+    });
     expect(await cli(`migrate ${tables}`, env)).toMatchObject({
       code: 0,
       out: expect.stringContaining('Nothing to do') as string,
@@ -75,7 +81,7 @@ describe('the command line', () => {
     const env = { ...process.env, DATABASE_URL: database.url };
     const run = promisify(execFile);
     expect(await run(process.execPath, [...node, 'migrate'], { env })).toMatchObject({
-      stdout: 'Applied: 001-initial-tables\n',
+      stdout: 'Applied: 001-initial-tables, 002-steps-waits-events\n',
     });
     const wrong = run(process.execPath, [...node, 'fly'], { env });
     await expect(wrong).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('no command') as string });

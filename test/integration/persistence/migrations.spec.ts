@@ -9,12 +9,13 @@ import {
   pendingMigrations,
   runMigrations,
 } from '../../../lib/persistence/migrations/index.js';
-import { LOCK_MIGRATIONS } from '../../../lib/persistence/migrations/migration-sql.js';
+import { MIGRATIONS } from '../../../lib/persistence/migrations/migration-list.js';
+import { LOCK_MIGRATIONS, migrationBlock } from '../../../lib/persistence/migrations/migration-sql.js';
 import { TABLES, tableNames } from '../../../lib/persistence/table-names.js';
 import { freshDatabase } from '../../support/database.js';
 import type { FreshDatabase } from '../../support/database.js';
 
-const FIRST = '001-initial-tables';
+const STEPS = ['001-initial-tables', '002-steps-waits-events'];
 const PLACES = [
   { schema: undefined, prefix: 'workflow_' },
   { schema: 'flows', prefix: 'workflow_' },
@@ -60,8 +61,8 @@ describe('migrations', () => {
 
   it('OPS-3: an empty database becomes current, and stays as it is when asked again', async () => {
     const names = tableNames({ schema: 'flows' });
-    expect(await pendingMigrations(dataSource, names)).toEqual([FIRST]);
-    expect(await runMigrations(dataSource, names)).toEqual([FIRST]);
+    expect(await pendingMigrations(dataSource, names)).toEqual(STEPS);
+    expect(await runMigrations(dataSource, names)).toEqual(STEPS);
     expect(await pendingMigrations(dataSource, names)).toEqual([]);
     const before = await describeTables(dataSource);
     expect(await runMigrations(dataSource, names)).toEqual([]);
@@ -75,7 +76,7 @@ describe('migrations', () => {
     const other = tableNames({ schema: 'flows', prefix: 'other_' });
     const sources = await Promise.all(Array.from({ length: 20 }, () => database.openDataSource({ poolSize: 1 })));
     const applied = await Promise.all(sources.map((source, i) => runMigrations(source, i % 2 ? names : other)));
-    expect(applied.flat()).toEqual([FIRST, FIRST]);
+    expect(applied.flat()).toEqual([...STEPS, ...STEPS]);
     await Promise.all(sources.map((source) => source.destroy()));
   });
 
@@ -88,13 +89,13 @@ describe('migrations', () => {
 
   it('FAULT H10: a host that synchronizes before the migrations does not get in their way', async () => {
     const host = await database.openDataSource({ entities: createWorkflowEntities(), synchronize: true });
-    expect(await runMigrations(host, tableNames())).toEqual([FIRST]);
+    expect(await runMigrations(host, tableNames())).toEqual(STEPS);
     await host.destroy();
   });
 
   it('OPS-3: migrations run on the pool of the engine too', async () => {
     const pool = await EnginePool.open(dataSource, { entities: createWorkflowEntities() });
-    expect(await runMigrations(pool, tableNames())).toEqual([FIRST]);
+    expect(await runMigrations(pool, tableNames())).toEqual(STEPS);
     await checkMigrations(pool, tableNames());
     expect(await pool.dataSource.getRepository('WorkflowRun').find()).toEqual([]);
     await pool.close();
@@ -109,7 +110,7 @@ describe('migrations', () => {
   it('OPS-3: boot is refused when behind, with what is missing and the command', async () => {
     await expect(checkMigrations(dataSource, tableNames({ schema: 'flows' }))).rejects.toMatchObject({
       code: 'MIGRATIONS_BEHIND',
-      params: { pending: [FIRST], schema: 'flows' },
+      params: { pending: STEPS, schema: 'flows' },
       message: expect.stringContaining('npx nestjs-workflow-engine migrate') as string,
     });
   });
@@ -142,8 +143,22 @@ describe('migrations', () => {
     while (waits && (await dataSource.query<unknown[]>(longWaits)).length === 0);
     await other.commitTransaction();
     await other.release();
-    expect(await applied).toEqual([FIRST]);
+    expect(await applied).toEqual(STEPS);
     await hasty.destroy();
+  });
+
+  it('OPS-3: tables with rows in them are brought up to date, and an older process goes on writing', async () => {
+    const names = tableNames();
+    const [first] = MIGRATIONS;
+    await dataSource.query(migrationBlock(first!, names));
+    const run = `INSERT INTO workflow_runs (id, definition_id, definition_version, definition_key, status, input)
+      VALUES (gen_random_uuid(), 'a', 1, 'a@1#x', 'RUNNING', '{}')`;
+    await dataSource.query(run);
+    expect(await runMigrations(dataSource, names)).toEqual(STEPS.slice(1));
+    await dataSource.query(run);
+    const rows: unknown = await dataSource.query('SELECT parent_waits, parent_told, cancel_asked FROM workflow_runs');
+    const row = { parent_waits: false, parent_told: false, cancel_asked: false };
+    expect(rows).toEqual([row, row]);
   });
 
   it('OPS-3: the script does the same as the migrations, and can be run again', async () => {
@@ -187,14 +202,14 @@ describe('migrations', () => {
     it("OPS-3: a host's own migrations run creates the same tables, once", async () => {
       const migrations = createWorkflowMigrations(place);
       const host = await database.openDataSource({ migrations, entities: createWorkflowEntities(place) });
-      expect(await host.runMigrations()).toHaveLength(1);
+      expect(await host.runMigrations()).toHaveLength(STEPS.length);
       expect(await host.runMigrations()).toHaveLength(0);
       expect(await runMigrations(host, tableNames({ schema, prefix }))).toEqual([]);
       await host.query('DELETE FROM migrations');
-      expect(await host.runMigrations()).toHaveLength(1);
+      expect(await host.runMigrations()).toHaveLength(STEPS.length);
       for (const { name } of createWorkflowEntities(place).map(({ options }) => options)) {
         expect(await host.getRepository(name).find()).toHaveLength(
-          { WorkflowOutboxSlot: 16, WorkflowSchemaVersion: 1 }[name] ?? 0,
+          { WorkflowOutboxSlot: 16, WorkflowSchemaVersion: STEPS.length }[name] ?? 0,
         );
       }
       await host.destroy();
@@ -211,7 +226,7 @@ describe('migrations', () => {
   it('OPS-3: names of TypeORM migrations differ by schema and prefix', () => {
     const places = PLACES.map(({ schema, prefix }) => ({ schema, tablePrefix: prefix }));
     const names = places.flatMap((place) => createWorkflowMigrations(place).map((migration) => new migration().name!));
-    expect(new Set(names).size).toBe(PLACES.length);
+    expect(new Set(names).size).toBe(PLACES.length * STEPS.length);
     for (const name of names) expect(name).toMatch(/[A-Za-z_]\d{13}$/);
   });
 
@@ -249,7 +264,7 @@ describe('migrations', () => {
 
     it('OPS-3: migrating with it is refused by the database, with nothing changed', async () => {
       await expect(runMigrations(app, names)).rejects.toMatchObject({ code: '42501' });
-      expect(await pendingMigrations(dataSource, names)).toEqual([FIRST]);
+      expect(await pendingMigrations(dataSource, names)).toEqual(STEPS);
     });
   });
 });
