@@ -40,6 +40,7 @@ export function eventEntity(names: TableNames): EntitySchema<WorkflowEventEntity
     },
     indices: [
       { name: 'events_key' },
+      { name: 'events_subject' },
       { name: 'events_run' },
       { name: 'events_message' },
       { name: 'events_unmatched' },

@@ -80,6 +80,7 @@ export function stepEntity(names: TableNames): EntitySchema<WorkflowStepEntity> 
       { name: 'steps_due' },
       { name: 'steps_event_due' },
       { name: 'steps_event' },
+      { name: 'steps_event_id' },
       { name: 'steps_unchecked' },
       { name: 'steps_run' },
     ],

@@ -4,7 +4,7 @@ import type { WorkflowMigration } from './workflow-migration.js';
 /**
  * The ledger of steps, which holds the waits too, events, and what bodies note down.
  *
- * - A wait is a row of the ledger that is `open`. All indexes but the key look at open rows only: the ledger of what is done may
+ * - A wait is a row of the ledger that is `open`. All indexes but two look at open rows only: the ledger of what is done may
  *   grow, what is due is found as fast. `open` stands beside `status`, and no index mentions what a step's begin and
  *   end change, so that both stay HOT.
  * - Columns come to old tables with constant defaults: no table is rewritten, and an older process of a rolling deploy goes
@@ -53,7 +53,10 @@ function steps({ steps, prefix }: TableNames): string[] {
     // Two for the same question: an event's limit is looked at only after what lies there for it was matched.
     `CREATE INDEX "${prefix}steps_due" ON ${steps} (due_at) WHERE open AND kind <> 'event'`,
     `CREATE INDEX "${prefix}steps_event_due" ON ${steps} (due_at) WHERE open AND kind = 'event'`,
-    `CREATE INDEX "${prefix}steps_event" ON ${steps} (event_key, owner_id, run_id) WHERE open AND kind = 'event'`,
+    // 100,000 runs may wait for one key, each with a subject of its own: an event finds the few that it is for.
+    `CREATE INDEX "${prefix}steps_event" ON ${steps} (event_key, owner_id, subject_id, run_id) WHERE open AND kind = 'event'`,
+    // A run gets an event once. Set where `open` changes too, so it costs no update of its own.
+    `CREATE INDEX "${prefix}steps_event_id" ON ${steps} (event_id, run_id) WHERE event_id IS NOT NULL`,
     `CREATE INDEX "${prefix}steps_unchecked" ON ${steps} (created_at) WHERE open AND kind = 'event' AND NOT checked`,
     `CREATE INDEX "${prefix}steps_run" ON ${steps} (run_id) WHERE open`,
   ];
@@ -75,6 +78,8 @@ function events({ events, prefix }: TableNames): string[] {
   created_at timestamptz NOT NULL DEFAULT now()
 )`,
     `CREATE INDEX "${prefix}events_key" ON ${events} (key, owner_id, id) WHERE run_id IS NULL`,
+    // A wait with a subject, among many events of its key.
+    `CREATE INDEX "${prefix}events_subject" ON ${events} (key, owner_id, subject_id, id) WHERE run_id IS NULL AND subject_id IS NOT NULL`,
     `CREATE INDEX "${prefix}events_run" ON ${events} (run_id, key, id) WHERE run_id IS NOT NULL AND NOT taken`,
     `CREATE UNIQUE INDEX "${prefix}events_message" ON ${events} (message_digest) WHERE message_digest IS NOT NULL`,
     `CREATE INDEX "${prefix}events_unmatched" ON ${events} (created_at) WHERE NOT matched AND run_id IS NULL`,
