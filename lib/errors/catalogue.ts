@@ -1,11 +1,13 @@
 import { ACCESS_CODES } from './codes/access.codes.js';
 import { DEFINITION_CODES } from './codes/definition.codes.js';
 import type { ErrorCodeEntry } from './codes/error-code-entry.js';
+import { EVENT_CODES } from './codes/event.codes.js';
 import { LIMIT_CODES } from './codes/limit.codes.js';
 import { OPTIONS_CODES } from './codes/options.codes.js';
 import { PAYLOAD_CODES } from './codes/payload.codes.js';
 import { RUN_CODES } from './codes/run.codes.js';
 import { STAGE_CODES } from './codes/stage.codes.js';
+import { STEP_CODES } from './codes/step.codes.js';
 import { STORE_CODES } from './codes/store.codes.js';
 import { renderParam } from './param-text.js';
 
@@ -15,6 +17,8 @@ const CODES = {
   ...PAYLOAD_CODES,
   ...RUN_CODES,
   ...STAGE_CODES,
+  ...STEP_CODES,
+  ...EVENT_CODES,
   ...LIMIT_CODES,
   ...ACCESS_CODES,
   ...STORE_CODES,

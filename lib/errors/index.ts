@@ -18,6 +18,8 @@ export type {
   UnknownWorkflowParams,
   WorkflowNotServedParams,
 } from './definition.errors.js';
+export { InvalidEventError, InvalidWhereError } from './event.errors.js';
+export type { InvalidEventParams, InvalidWhereParams } from './event.errors.js';
 export { LEASE_HEARTBEAT_LOST, LeaseAbsoluteCapError, LeaseExpiredError } from './lease.errors.js';
 export type { LeaseAbsoluteCapParams, LeaseExpiredParams } from './lease.errors.js';
 export { LimitExceededError } from './limit.errors.js';
@@ -52,6 +54,7 @@ export {
   IdempotencyConflictError,
   RunNotCancellableError,
   RunNotFoundError,
+  RunNotMigratableError,
   RunNotRerunnableError,
   RunNotRetryableError,
   UndefinedIdError,
@@ -60,25 +63,36 @@ export type {
   IdempotencyConflictParams,
   RunNotCancellableParams,
   RunNotFoundParams,
+  RunNotMigratableParams,
   RunNotRerunnableParams,
   RunNotRetryableParams,
   UndefinedIdParams,
 } from './run.errors.js';
-export {
-  ConditionFailedError,
-  StageAbortedError,
-  StageTimeoutError,
-  StepMismatchError,
-  WaitTimeoutError,
-} from './stage.errors.js';
+export { ConditionFailedError, StageAbortedError, StageTimeoutError } from './stage.errors.js';
 export type {
   ConditionFailedParams,
   StageAbortReason,
   StageAbortedParams,
   StageTimeoutParams,
-  StepMismatchParams,
-  WaitTimeoutParams,
 } from './stage.errors.js';
+export {
+  ChildNotStartedError,
+  ChildRunError,
+  InvalidStepError,
+  NoCompletionCheckError,
+  StepMismatchError,
+  StepNestedError,
+  WaitTimeoutError,
+} from './step.errors.js';
+export type {
+  ChildNotStartedParams,
+  ChildRunParams,
+  InvalidStepParams,
+  NoCompletionCheckParams,
+  StepMismatchParams,
+  StepNestedParams,
+  WaitTimeoutParams,
+} from './step.errors.js';
 export {
   MigrationsBehindError,
   StoreUnavailableError,

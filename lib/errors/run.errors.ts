@@ -56,6 +56,20 @@ export class RunNotRerunnableError extends WorkflowError<RunNotRerunnableParams>
   }
 }
 
+export interface RunNotMigratableParams extends RunNotRetryableParams {
+  /** The version that was asked for. */
+  version: number;
+}
+
+/** The run cannot be moved to that version of its definition; nothing was changed. */
+export class RunNotMigratableError extends WorkflowError<RunNotMigratableParams> {
+  declare readonly code: 'RUN_NOT_MIGRATABLE';
+
+  constructor(params: RunNotMigratableParams) {
+    super('RUN_NOT_MIGRATABLE', params);
+  }
+}
+
 export interface UndefinedIdParams {
   /** What was undefined: 'runId', 'owner', … */
   what: string;

@@ -1,7 +1,10 @@
 import { WorkflowError } from './workflow.error.js';
 
-/** Why `ctx.abortSignal` fired. */
-export type StageAbortReason = 'cancelled' | 'lease-lost' | 'shutdown' | 'timeout' | 'suspended';
+/**
+ * Why `ctx.abortSignal` fired. `suspended`: the stage waits, its body is dropped and run again later. `ended`: the body has
+ * returned or thrown, and what it left running is no part of the attempt.
+ */
+export type StageAbortReason = 'cancelled' | 'lease-lost' | 'shutdown' | 'timeout' | 'suspended' | 'ended';
 
 export interface StageAbortedParams {
   stage: string;
@@ -51,38 +54,5 @@ export class ConditionFailedError extends WorkflowError<ConditionFailedParams> {
 
   constructor(params: ConditionFailedParams, options?: { cause?: unknown }) {
     super('CONDITION_FAILED', params, options);
-  }
-}
-
-export interface StepMismatchParams {
-  step: string;
-  stage: string;
-  /** The kind that the ledger has. */
-  recorded: string;
-  /** The kind that the body asks for now. */
-  asked: string;
-}
-
-/** A recorded step's name was used for another kind of step on replay (STEP-11). */
-export class StepMismatchError extends WorkflowError<StepMismatchParams> {
-  declare readonly code: 'STEP_MISMATCH';
-
-  constructor(params: StepMismatchParams) {
-    super('STEP_MISMATCH', params);
-  }
-}
-
-export interface WaitTimeoutParams {
-  what: string;
-  /** As a person reads it: '7 d'. */
-  timeout: string;
-}
-
-/** A wait passed its timeout or `maxWait`. */
-export class WaitTimeoutError extends WorkflowError<WaitTimeoutParams> {
-  declare readonly code: 'WAIT_TIMEOUT';
-
-  constructor(params: WaitTimeoutParams) {
-    super('WAIT_TIMEOUT', params);
   }
 }

@@ -14,6 +14,10 @@ export interface WorkflowErrorOptions {
  * The base of every error this package throws. Its `code` is public and stable: decide by it, never by the message,
  * which comes from a catalogue that a host may translate (`formatMessage(code, params, texts)`).
  *
+ * Nor by the class, inside a stage: what a durable step threw reaches a replayed body as it was recorded, with code,
+ * params and message, but as a plain `WorkflowError`. `WorkflowError.is(error) && error.code === '…'` holds live, replayed
+ * and across copies of the package.
+ *
  * @publicApi
  */
 export class WorkflowError<Params extends object = object> extends Error {

@@ -25,6 +25,12 @@ export const RUN_CODES = {
     retried: false,
     byHand: false,
   },
+  RUN_NOT_MIGRATABLE: {
+    text: 'Run {runId} ({status}) cannot be moved to version {version}: {why}',
+    meaning: 'A run can be moved only to a version served here that has the node the run is at.',
+    retried: false,
+    byHand: false,
+  },
   RUN_FAILED: {
     text: 'Run {runId}[[ of {workflow}]] failed[[ at {node}]] with {failureCode}: {failureMessage}',
     meaning: 'The run whose result was awaited has failed; `failureCode` says with what.',

@@ -21,7 +21,8 @@ export const STAGE_CODES = {
   },
   STAGE_ABORTED: {
     text: 'The body of {stage} was told to stop ({reason}).[[ {detail}]] Let this error pass; what follows is decided by the engine.',
-    meaning: 'The reason of an aborted `ctx.abortSignal`; retried unless the run was cancelled.',
+    meaning:
+      'The reason of an aborted `ctx.abortSignal`: cancelled, lease-lost, shutdown, timeout, suspended or ended. Retried unless the run was cancelled.',
     retried: true,
     byHand: true,
   },
@@ -35,24 +36,6 @@ export const STAGE_CODES = {
     text: 'The `when` of {node} gave no answer: {message}. A condition has to answer true or false for every input.',
     meaning: "A node's condition threw, or answered neither true nor false.",
     retried: false,
-    byHand: true,
-  },
-  STEP_MISMATCH: {
-    text: 'Step "{step}" of {stage} was recorded as {recorded}, but the body now uses that name for {asked}. Give the new step another name; recorded steps keep theirs.',
-    meaning: 'On replay a step name was used with another kind of step.',
-    retried: false,
-    byHand: true,
-  },
-  WAIT_TIMEOUT: {
-    text: '{what} waited longer than {timeout}. Raise the timeout (`maxWait`), or handle the case that nothing comes.',
-    meaning: 'A wait passed its timeout or `maxWait`.',
-    retried: false,
-    byHand: true,
-  },
-  CHILD_NOT_STARTED: {
-    text: 'The child workflow "{workflow}" could not be started: {message}',
-    meaning: 'A child run could not be started for now (its start rate, for example).',
-    retried: true,
     byHand: true,
   },
   LEASE_EXPIRED: {

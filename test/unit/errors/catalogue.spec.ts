@@ -29,6 +29,14 @@ describe('the catalogue of messages', () => {
       'TRANSITION_DENIED',
       'NON_RETRYABLE',
       'STAGE_FAILED',
+      'STEP_MISMATCH',
+      'STEP_NESTED',
+      'INVALID_STEP',
+      'WAIT_TIMEOUT',
+      'CHILD_RUN_FAILED',
+      'NO_COMPLETION_CHECK',
+      'INVALID_WHERE',
+      'INVALID_EVENT',
     ] as const;
     expect(never.filter((code) => ERROR_CODES[code].retried)).toEqual([]);
     expect(ERROR_CODES.CHILD_NOT_STARTED.retried).toBe(true);

@@ -1,6 +1,8 @@
 import {
   AmbiguousStageError,
   AuthorizationDeniedError,
+  ChildNotStartedError,
+  ChildRunError,
   ConditionFailedError,
   DataSourceNotFoundError,
   DefinitionDriftError,
@@ -10,13 +12,17 @@ import {
   InvalidConfigError,
   InvalidDefinitionError,
   InvalidDurationError,
+  InvalidEventError,
   InvalidInputError,
   InvalidOptionsError,
   InvalidOutputError,
+  InvalidStepError,
+  InvalidWhereError,
   LeaseAbsoluteCapError,
   LeaseExpiredError,
   LimitExceededError,
   MigrationsBehindError,
+  NoCompletionCheckError,
   NonRetryableError,
   OutputMissingError,
   OwnerMismatchError,
@@ -26,6 +32,7 @@ import {
   RunFailedError,
   RunNotCancellableError,
   RunNotFoundError,
+  RunNotMigratableError,
   RunNotRerunnableError,
   RunNotRetryableError,
   ShuttingDownError,
@@ -33,6 +40,7 @@ import {
   StageFailedError,
   StageTimeoutError,
   StepMismatchError,
+  StepNestedError,
   StoreUnavailableError,
   SubjectMissingError,
   TransactionRequiredError,
@@ -49,6 +57,7 @@ import {
 const cause = new Error('below');
 const runId = 'r1';
 const limit = { code: 'STEP_LIMIT_EXCEEDED', limit: 'limits.maxStageRuns', value: 200, actual: 201, where: 'Run r1' };
+const child = { runId: 'c1', status: 'CANCELLED', failureCode: null, failureMessage: null };
 /** Every class with the code it has, made from all of its parameters. */
 const every: readonly (readonly [string, WorkflowError])[] = [
   ['INVALID_OPTIONS', new InvalidOptionsError({ problems: [{ path: 'wake.every', message: 'must be a duration' }] })],
@@ -75,6 +84,7 @@ const every: readonly (readonly [string, WorkflowError])[] = [
   ['RUN_NOT_CANCELLABLE', new RunNotCancellableError({ runId, status: 'FAILED' })],
   ['RUN_NOT_RETRYABLE', new RunNotRetryableError({ runId, status: 'COMPLETED', why: 'it did not fail.' })],
   ['RUN_NOT_RERUNNABLE', new RunNotRerunnableError({ runId, status: 'RUNNING', why: 'it goes on.', node: 'a' })],
+  ['RUN_NOT_MIGRATABLE', new RunNotMigratableError({ runId, status: 'RUNNING', version: 2, why: 'it has no node a.' })],
   [
     'RUN_FAILED',
     new RunFailedError({ runId, workflow: 'w', node: 'a', failureCode: 'EXCEPTION', failureMessage: 'no' }),
@@ -93,6 +103,25 @@ const every: readonly (readonly [string, WorkflowError])[] = [
   ['CONDITION_FAILED', new ConditionFailedError({ node: 'a', message: 'x is undefined' }, { cause })],
   ['STEP_MISMATCH', new StepMismatchError({ step: 'a', stage: 's', recorded: 'sleep', asked: 'run' })],
   ['WAIT_TIMEOUT', new WaitTimeoutError({ what: 'Step a', timeout: '7 d' })],
+  ['STEP_NESTED', new StepNestedError({ step: 'a', outer: 'b' })],
+  [
+    'INVALID_STEP',
+    new InvalidStepError(
+      { what: 'ctx.step.sleep("a")', problems: [{ path: 'duration', message: 'is NaN' }] },
+      { cause },
+    ),
+  ],
+  [
+    'CHILD_RUN_FAILED',
+    new ChildRunError({ runId, status: 'FAILED', failureCode: 'EXCEPTION', failureMessage: 'no card' }),
+  ],
+  ['CHILD_NOT_STARTED', new ChildNotStartedError({ workflow: 'w', message: 'too many' }, { cause })],
+  ['NO_COMPLETION_CHECK', new NoCompletionCheckError({ stage: 's' })],
+  ['INVALID_WHERE', new InvalidWhereError({ where: 'event.a >', place: '9', message: 'ends too early' }, { cause })],
+  [
+    'INVALID_EVENT',
+    new InvalidEventError({ what: 'Event "a"', issues: [{ path: ['b'], message: 'is a Date' }] }, { cause }),
+  ],
   ['LEASE_EXPIRED', new LeaseExpiredError({ stage: 's', worker: 'w1', losses: 1, maxLosses: 5 })],
   ['LEASE_ABSOLUTE_CAP', new LeaseAbsoluteCapError({ stage: 's', worker: 'w1', cap: '1 h' })],
   ['STEP_LIMIT_EXCEEDED', new LimitExceededError({ ...limit, code: 'STEP_LIMIT_EXCEEDED' })],
@@ -135,7 +164,6 @@ describe('WorkflowError', () => {
     const withoutClass = Object.keys(ERROR_CODES).filter((code) => !reached.has(code));
     expect(withoutClass.sort()).toEqual([
       'ACTOR_REQUIRES_USER',
-      'CHILD_NOT_STARTED',
       'GRAPH_TOO_LARGE',
       'LOOP_LIMIT_EXCEEDED',
       'MISSING_TRIGGERING_USER',
@@ -173,8 +201,22 @@ describe('WorkflowError', () => {
     expect(new RetryAfterError('later', 5_000)).toMatchObject({ retryable: true, retryAfter: 5_000 });
     expect(new StageTimeoutError({ stage: 's', timeout: '5 min' }).retryable).toBe(true);
     expect(new RunNotFoundError({ runId }).retryable).toBe(false);
+    expect(new ChildNotStartedError({ workflow: 'w', message: 'rate' }).retryable).toBe(true);
+    expect(new ChildRunError({ ...child, status: 'FAILED' }).retryable).toBe(false);
+    expect(new StageAbortedError({ stage: 's', reason: 'ended' }).retryable).toBe(true);
     expect(new StageAbortedError({ stage: 's', reason: 'cancelled' }).retryable).toBe(false);
     expect(new StageAbortedError({ stage: 's', reason: 'shutdown' }).retryable).toBe(true);
+  });
+
+  it('STEP-9: a cancelled child has no code, and its message reads without one', () => {
+    expect(new ChildRunError(child).message).toMatch(/^Child run c1 ended CANCELLED\. /);
+    expect(new ChildRunError({ ...child, failureMessage: 'not needed' }).message).toMatch(/CANCELLED: not needed\. /);
+  });
+
+  it('STEP-11: a mismatch names the stage only where it is known', () => {
+    const message = (stage?: string) => new StepMismatchError({ step: 'a', stage, recorded: 'r', asked: 's' }).message;
+    expect(message()).toMatch(/^Step "a" was recorded as r/);
+    expect(message('pay')).toMatch(/^Step "a" of pay was recorded as r/);
   });
 
   it('LEASE-3: a lost lease is retried until its losses are used up, and says so with its prefix', () => {
@@ -221,6 +263,7 @@ describe('WorkflowError', () => {
   it('DEF-5: the issues of a schema are on the error and in its message', () => {
     const issues = [{ path: ['items', 3, 'at'], message: 'Invalid date' }];
     for (const error of [
+      new InvalidEventError({ what: 'w', issues }),
       new InvalidInputError({ what: 'w', issues }),
       new InvalidConfigError({ place: 'w.a', issues }),
     ]) {
@@ -228,6 +271,7 @@ describe('WorkflowError', () => {
       expect(error.message).toContain('items.3.at: Invalid date');
     }
     expect(new InvalidOptionsError({ problems: [{ path: 'a.b', message: 'no' }] }).problems).toHaveLength(1);
+    expect(new InvalidStepError({ what: 'w', problems: [{ path: 'a', message: 'no' }] }).problems).toHaveLength(1);
     expect(new InvalidOutputError({ path: '$.a', reason: 'is a Date' })).toMatchObject({
       path: '$.a',
       reason: 'is a Date',
