@@ -89,9 +89,22 @@ export interface OutboxRow {
   readonly createdAt: string;
 }
 
+/** When events are taken for those that nobody will ever hear. */
+export interface UnheardRows {
+  /** They are at least this old, in milliseconds. */
+  readonly olderThanMs: number;
+  /** No relay with listeners leased their slot for so many milliseconds. */
+  readonly unheardForMs: number;
+}
+
 export interface OutboxStore {
-  /** Takes or keeps relay leases on hash slots. Returns the slots this relay holds now. */
-  leaseSlots(relayId: string, ttlMs: number, most: number): Promise<number[]>;
+  /**
+   * Takes or keeps relay leases on hash slots. Returns the slots this relay holds now.
+   *
+   * A relay with listeners leaves its mark on them: here somebody hears. One without gives `unheardForMs`, leaves none, and
+   * gets only slots on which nobody left a mark for so long: it must not stand in the way of those that hear.
+   */
+  leaseSlots(relayId: string, ttlMs: number, most: number, unheardForMs?: number): Promise<number[]>;
   releaseSlots(relayId: string): Promise<void>;
   /** Rows of these slots in order, of each run only up to its first row that waits for a later try. */
   readOutbox(relayId: string, slots: readonly number[], limit: number): Promise<OutboxRow[]>;
@@ -99,8 +112,8 @@ export interface OutboxStore {
   ackOutbox(ids: readonly string[]): Promise<void>;
   /** Keeps a row: `delivered` of its events are done; tried again after `retryInMs`, or dead-lettered when null. */
   failOutbox(id: string, delivered: number, message: string, retryInMs: number | null): Promise<void>;
-  /** Removes rows nobody in this process would hear. */
-  discardOutbox(relayId: string, slots: readonly number[], limit: number): Promise<number>;
+  /** Removes rows that nobody came to hear, about `limit` at most. Returns how many; 0 = there are no more. */
+  discardOutbox(relayId: string, slots: readonly number[], limit: number, unheard: UnheardRows): Promise<number>;
   listDeadLetters(limit: number): Promise<(OutboxRow & { error: string | null })[]>;
   /** Puts dead letters back. Returns how many. */
   replayDeadLetters(ids: readonly string[]): Promise<number>;

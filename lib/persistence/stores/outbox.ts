@@ -1,12 +1,13 @@
-import type { OutboxRow, OutboxStore } from '../../engine/ports/index.js';
+import type { OutboxRow, OutboxStore, UnheardRows } from '../../engine/ports/index.js';
 import type { StoreContext } from './store-context.js';
 
 /** Events on their way out: a queue in id order, relayed a hash slot at a time. */
 export class PostgresOutbox implements OutboxStore {
   constructor(private readonly context: StoreContext) {}
 
-  async leaseSlots(relayId: string, ttlMs: number, most: number): Promise<number[]> {
-    const rows = await this.query<{ slot: number }>('leaseSlots', [this.offsetMs, relayId, ttlMs, most]);
+  async leaseSlots(relayId: string, ttlMs: number, most: number, unheardForMs?: number): Promise<number[]> {
+    const values = [this.offsetMs, relayId, ttlMs, most, unheardForMs ?? null];
+    const rows = await this.query<{ slot: number }>('leaseSlots', values);
     return rows.map(({ slot }) => slot).sort((a, b) => a - b);
   }
 
@@ -26,8 +27,14 @@ export class PostgresOutbox implements OutboxStore {
     await this.query('failOutbox', [this.offsetMs, id, delivered, message, retryInMs]);
   }
 
-  async discardOutbox(relayId: string, slots: readonly number[], limit: number): Promise<number> {
-    const [row] = await this.query<{ discarded: number }>('discardOutbox', [this.offsetMs, relayId, slots, limit]);
+  async discardOutbox(
+    relayId: string,
+    slots: readonly number[],
+    limit: number,
+    { olderThanMs, unheardForMs }: UnheardRows,
+  ): Promise<number> {
+    const values = [this.offsetMs, relayId, slots, limit, olderThanMs, unheardForMs];
+    const [row] = await this.query<{ discarded: number }>('discardOutbox', values);
     return row!.discarded;
   }
 

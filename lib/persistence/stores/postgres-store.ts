@@ -15,6 +15,7 @@ import type {
   RecordOptions,
   RunFilter,
   WakeStore,
+  UnheardRows,
   WorkflowStore,
 } from '../../engine/ports/index.js';
 import { isDataError, isTransientError } from '../database-errors.js';
@@ -119,15 +120,16 @@ export class PostgresStore implements WorkflowStore {
   now = () => this.wake.now();
 
   // Outbox
-  leaseSlots = (relayId: string, ttlMs: number, most: number) => this.outbox.leaseSlots(relayId, ttlMs, most);
+  leaseSlots = (relayId: string, ttlMs: number, most: number, unheardForMs?: number) =>
+    this.outbox.leaseSlots(relayId, ttlMs, most, unheardForMs);
   releaseSlots = (relayId: string) => this.outbox.releaseSlots(relayId);
   readOutbox = (relayId: string, slots: readonly number[], limit: number) =>
     this.outbox.readOutbox(relayId, slots, limit);
   ackOutbox = (ids: readonly string[]) => this.outbox.ackOutbox(ids);
   failOutbox = (id: string, delivered: number, message: string, retryInMs: number | null) =>
     this.outbox.failOutbox(id, delivered, message, retryInMs);
-  discardOutbox = (relayId: string, slots: readonly number[], limit: number) =>
-    this.outbox.discardOutbox(relayId, slots, limit);
+  discardOutbox = (relayId: string, slots: readonly number[], limit: number, unheard: UnheardRows) =>
+    this.outbox.discardOutbox(relayId, slots, limit, unheard);
   listDeadLetters = (limit: number) => this.outbox.listDeadLetters(limit);
   replayDeadLetters = (ids: readonly string[]) => this.outbox.replayDeadLetters(ids);
 

@@ -32,8 +32,10 @@ const DISCARD_PAGE = 5_000;
 /** Runs whose events are delivered at once. */
 const RUNS_AT_ONCE = 20;
 const HANDLER_TIMEOUT_MS = 30_000;
-/** Events nobody hears are cleared away this seldom: they are in nobody's way. */
-const DISCARD_PAUSE_MS = 500;
+/** Events wait so long for a process that hears: where none was seen for a day they are cleared away, a minute old. */
+const UNHEARD = { olderThanMs: 60_000, unheardForMs: 86_400_000 };
+/** A relay with listeners leaves its mark on the slots this often, also when nothing happens. */
+const HEARING_MS = 3_600_000;
 /** A relay with nothing left to do gives its slots back after this; one that got not all of them looks again after that. */
 const IDLE_MS = 250;
 const CONTENDED_MS = 500;
@@ -41,6 +43,9 @@ const CONTENDED_MS = 500;
 /**
  * Delivers what was written to the outbox to this process's handlers: after commit, at least once, in order per run
  * (EVT-1). Relays of many processes share the work by leases on hash slots of the run id.
+ *
+ * A process in which nothing listens leaves events to those that hear, which may be others, or the next deploy's. Only where
+ * none was seen for long it clears them away, on the wake pass.
  *
  * Kicked whenever this process wrote events; the wake pass finds what no kick told of, so that a crash delays events by a
  * tick and a slot's lease, not more (fault J3).
@@ -78,9 +83,7 @@ export class OutboxRelay {
 
   /** Events were written. Cheap: many kicks are one round. */
   kick(): void {
-    if (this.#stopped) return;
-    if (this.parts.sink.hasListeners()) this.#loop.kick();
-    else this.#kickIn(DISCARD_PAUSE_MS);
+    if (!this.#stopped && this.parts.sink.hasListeners()) this.#loop.kick();
   }
 
   /** Delivers what is due now. Returns how many rows were delivered or cleared away. Never rejects. */
@@ -107,15 +110,14 @@ export class OutboxRelay {
   }
 
   async #work(): Promise<void> {
-    const { sink } = this.parts;
     // A round and the release of what it works on must not cross: it would read nothing, and take that for the end.
     clearTimeout(this.#releaseTimer);
     await this.#releasing;
+    if (!this.parts.sink.hasListeners()) return this.#discard();
     await this.#lease();
-    if (this.#slots.length < SLOTS) this.#kickIn(CONTENDED_MS);
+    this.#kickIn(this.#slots.length < SLOTS ? CONTENDED_MS : HEARING_MS);
     if (this.#slots.length === 0) return;
-    if (sink.hasListeners()) await this.#deliver();
-    else await this.#discard();
+    await this.#deliver();
     if (this.#stopped) await this.#release();
     else this.#releaseIn(IDLE_MS);
   }
@@ -153,11 +155,18 @@ export class OutboxRelay {
 
   async #discard(): Promise<void> {
     const { store, relayId } = this.parts;
-    for (;;) {
-      const discarded = await store.discardOutbox(relayId, this.#slots, DISCARD_PAGE);
-      this.#flushed += discarded;
-      if (discarded < DISCARD_PAGE) return;
-      await this.#lease();
+    // What it leased while something listened here, it would not get again.
+    await this.#release();
+    try {
+      for (;;) {
+        await this.#leaseNow(UNHEARD.unheardForMs);
+        if (this.#slots.length === 0) return;
+        const discarded = await store.discardOutbox(relayId, this.#slots, DISCARD_PAGE, UNHEARD);
+        this.#flushed += discarded;
+        if (discarded === 0) return;
+      }
+    } finally {
+      await this.#release();
     }
   }
 
@@ -167,10 +176,10 @@ export class OutboxRelay {
     await this.#leaseNow();
   }
 
-  async #leaseNow(): Promise<void> {
+  async #leaseNow(unheardForMs?: number): Promise<void> {
     const { store, relayId } = this.parts;
     const from = performance.now();
-    this.#slots = await store.leaseSlots(relayId, SLOT_LEASE_MS, SLOTS);
+    this.#slots = await store.leaseSlots(relayId, SLOT_LEASE_MS, SLOTS, unheardForMs);
     this.#leasedUntil = from + SLOT_LEASE_MS;
   }
 
@@ -203,7 +212,7 @@ export class OutboxRelay {
     this.#kickAt = performance.now() + ms;
     this.#kickTimer = setTimeout(() => {
       this.#kickAt = Infinity;
-      this.#loop.kick();
+      this.kick();
     }, nextTimerMs(ms));
   }
 }

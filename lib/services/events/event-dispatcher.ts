@@ -45,7 +45,7 @@ export class EventDispatcher {
     this.#emitter = emitter;
   }
 
-  /** Whether anybody here wants events at all; nobody = the relay discards in bulk. */
+  /** Whether anybody here wants events at all; nobody = the relay leaves them to other processes. */
   get hasListeners(): boolean {
     return this.#handlers().length > 0 || this.#stream.observed || this.#emitter.hasListeners;
   }

@@ -76,7 +76,7 @@ export class MemoryDatabase {
   constructor() {
     this.journal.transaction(() => {
       for (let slot = 0; slot < OUTBOX_SLOTS; slot++) {
-        this.outboxSlots.insert({ slot, lockedBy: null, lockedUntil: 0 });
+        this.outboxSlots.insert({ slot, lockedBy: null, lockedUntil: 0, heardAt: null });
       }
     });
   }

@@ -174,8 +174,8 @@ export class MemoryStore implements port.WorkflowStore {
     return this.#call((session) => instant(session.now));
   }
 
-  async leaseSlots(relayId: string, ttlMs: number, most: number): Promise<number[]> {
-    return this.#call((session) => outbox.leaseSlots(session, relayId, ttlMs, most));
+  async leaseSlots(relayId: string, ttlMs: number, most: number, unheardForMs?: number): Promise<number[]> {
+    return this.#call((session) => outbox.leaseSlots(session, relayId, ttlMs, most, unheardForMs));
   }
 
   async releaseSlots(relayId: string): Promise<void> {
@@ -194,8 +194,8 @@ export class MemoryStore implements port.WorkflowStore {
     return this.#call((session) => outbox.failOutbox(session, id, delivered, message, retryInMs));
   }
 
-  async discardOutbox(relayId: string, slots: readonly number[], limit: number): Promise<number> {
-    return this.#call((session) => outbox.discardOutbox(session, relayId, slots, limit));
+  async discardOutbox(...unheard: Parameters<port.WorkflowStore['discardOutbox']>): Promise<number> {
+    return this.#call((session) => outbox.discardOutbox(session, ...unheard));
   }
 
   async listDeadLetters(limit: number): Promise<(port.OutboxRow & { error: string | null })[]> {

@@ -1,16 +1,30 @@
-import type { OutboxRow } from '../../engine/ports/wake-store.js';
+import type { OutboxRow, UnheardRows } from '../../engine/ports/wake-store.js';
 import type { OutboxRecord, OutboxSlotRecord } from './records.js';
 import type { MemorySession } from './session.js';
 import { instant } from './views.js';
 
-export function leaseSlots({ db, now }: MemorySession, relayId: string, ttlMs: number, most: number): number[] {
+export function leaseSlots(
+  { db, now }: MemorySession,
+  relayId: string,
+  ttlMs: number,
+  most: number,
+  unheardForMs?: number,
+): number[] {
   const isMine = (slot: OutboxSlotRecord): boolean => slot.lockedBy === relayId && slot.lockedUntil > now;
   const isFree = (slot: OutboxSlotRecord): boolean => slot.lockedBy === null || slot.lockedUntil <= now;
-  const slots = [...db.outboxSlots.all()];
+  const slots = [...db.outboxSlots.all()].filter(
+    (slot) => unheardForMs === undefined || isUnheard(slot, now, unheardForMs),
+  );
   const wanted = [...slots.filter(isMine), ...slots.filter(isFree)].slice(0, most);
-  for (const slot of wanted) db.outboxSlots.patch(slot, { lockedBy: relayId, lockedUntil: now + ttlMs });
+  for (const slot of wanted) {
+    const heardAt = unheardForMs === undefined ? now : slot.heardAt;
+    db.outboxSlots.patch(slot, { lockedBy: relayId, lockedUntil: now + ttlMs, heardAt });
+  }
   return wanted.map(({ slot }) => slot);
 }
+
+const isUnheard = ({ heardAt }: OutboxSlotRecord, now: number, forMs: number): boolean =>
+  heardAt === null || heardAt < now - forMs;
 
 export function releaseSlots({ db }: MemorySession, relayId: string): void {
   for (const slot of db.outboxSlots.all()) {
@@ -75,9 +89,16 @@ export function discardOutbox(
   relayId: string,
   slots: readonly number[],
   limit: number,
+  { olderThanMs, unheardForMs }: UnheardRows,
 ): number {
-  const rows = heldRows(session, relayId, slots).slice(0, limit);
-  for (const row of rows) session.db.outbox.remove(row);
+  const { db, now } = session;
+  const unheard = slots.filter((slot) => {
+    const row = db.outboxSlots.get(String(slot));
+    return row !== undefined && isUnheard(row, now, unheardForMs);
+  });
+  const old = heldRows(session, relayId, unheard).filter(({ createdAt }) => createdAt <= now - olderThanMs);
+  const rows = old.slice(0, limit);
+  for (const row of rows) db.outbox.remove(row);
   return rows.length;
 }
 

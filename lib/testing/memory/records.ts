@@ -128,6 +128,8 @@ export interface OutboxSlotRecord {
   readonly slot: number;
   lockedBy: string | null;
   lockedUntil: number;
+  /** When a relay with listeners last leased it. */
+  heardAt: number | null;
 }
 
 export interface DefinitionRecord {

@@ -20,6 +20,7 @@ function engineOf(given: TestEngineGiven = {}) {
   return { engine, flow, store, relay: engine.runtime.relay, sink: engine.sink };
 }
 
+const MINUTE = 60_000;
 const ORDER = ['run:started', 'stage:started', 'stage:completed', 'stage:started', 'stage:completed', 'run:completed'];
 
 it('EVT-1, EVT-2: delivers the events of a run in order, with run, stage, owner and actor', async () => {
@@ -94,15 +95,99 @@ it('EVT-1: an event that keeps failing becomes a dead letter, which lets the nex
   expect(sink.events.map(({ type }) => type)).toContain('run:started');
 });
 
-it('FAULT J4: clears away in bulk what nobody here hears', async () => {
+it('FAULT J4: clears away in bulk what nobody came to hear, when it is a minute old', async () => {
   const { engine, flow, relay, sink, store } = engineOf();
   sink.listening = false;
   for (let run = 0; run < 20; run++) await engine.start(flow);
   await engine.drain();
-  await relay.flush();
-  expect([store.count('discardOutbox'), store.count('readOutbox'), sink.events.length]).toEqual([1, 0, 0]);
+  expect(await relay.flush()).toBe(0);
+  engine.clock.advance(MINUTE + 1);
+  expect(await relay.flush()).toBeGreaterThan(20);
+  expect([store.count('readOutbox'), sink.events.length]).toEqual([0, 0]);
   sink.listening = true;
   expect(await relay.flush()).toBe(0);
+});
+
+describe('a fleet in which only some processes listen', () => {
+  const HOUR = 60 * MINUTE;
+
+  function fleet() {
+    const database = new MemoryDatabase();
+    const hearing = engineOf({ database });
+    const deaf = engineOf({ database, clock: hearing.engine.clock });
+    deaf.sink.listening = false;
+    return { hearing, deaf, clock: hearing.engine.clock };
+  }
+
+  it('EVT-1: loses no event while they are away for a deploy', async () => {
+    const { hearing, deaf, clock } = fleet();
+    await hearing.relay.runOnce();
+    clock.advance(23 * HOUR);
+    await deaf.engine.start(deaf.flow);
+    await deaf.engine.drain();
+    clock.advance(HOUR - MINUTE);
+    expect(await deaf.relay.flush()).toBe(0);
+    await hearing.relay.flush();
+    expect(hearing.sink.events.map(({ type }) => type)).toEqual(ORDER);
+  });
+
+  it('EVT-1: loses them when none listened for a day', async () => {
+    const { hearing, deaf, clock } = fleet();
+    await hearing.relay.runOnce();
+    await deaf.engine.start(deaf.flow);
+    clock.advance(25 * HOUR);
+    expect(await deaf.relay.flush()).toBe(1);
+    expect(await hearing.relay.flush()).toBe(0);
+  });
+
+  it('EVT-1: one that hears marks its slots although nothing happens', async () => {
+    const { hearing, deaf, clock } = fleet();
+    const pauses = jest.spyOn(globalThis, 'setTimeout');
+    const released = signal();
+    hearing.store.instead.releaseSlots = (real, relayId) => real(relayId).then(released.fire);
+    hearing.relay.start();
+    await hearing.relay.runOnce();
+    await released;
+    expect(pauses.mock.calls.map(([, ms]) => ms)).toContain(HOUR);
+    clock.advance(25 * HOUR);
+    const [hour] = pauses.mock.calls.find(([, ms]) => ms === HOUR)!;
+    pauses.mockRestore();
+    const marked = signal();
+    hearing.store.instead.leaseSlots = async (real, ...args) => {
+      const slots = await real(...args);
+      marked.fire();
+      return slots;
+    };
+    (hour as () => void)();
+    await marked;
+    await deaf.engine.start(deaf.flow);
+    clock.advance(2 * MINUTE);
+    expect(await deaf.relay.flush()).toBe(0);
+  });
+
+  it('EVT-1: one that does not hear leases nothing for what is written, and keeps nothing after the wake pass', async () => {
+    const { deaf, clock, hearing } = fleet();
+    deaf.relay.start();
+    await deaf.engine.start(deaf.flow);
+    await deaf.engine.drain();
+    await turns();
+    expect(deaf.store.count('leaseSlots')).toBe(0);
+    clock.advance(2 * MINUTE);
+    deaf.store.instead.discardOutbox = () => Promise.reject(new TransientError('gone'));
+    await deaf.engine.runtime.pass.wake();
+    expect(deaf.store.count('leaseSlots')).toBe(1);
+    expect(await hearing.engine.store.leaseSlots('other', 1_000, 16)).toHaveLength(16);
+  });
+
+  it('EVT-1: slots leased while something listened are given back when nothing does', async () => {
+    const { deaf, hearing } = fleet();
+    deaf.sink.listening = true;
+    deaf.relay.start();
+    await deaf.relay.runOnce();
+    deaf.sink.listening = false;
+    await deaf.relay.flush();
+    expect(await hearing.engine.store.leaseSlots('other', 1_000, 16)).toHaveLength(16);
+  });
 });
 
 it('EVT-1: relays of two processes share the slots, and none delivers what the other one did', async () => {

@@ -5,6 +5,8 @@ import type { StoreUnderTest } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
 
 const ALL_SLOTS = 16;
+const DAY_MS = 86_400_000;
+const UNHEARD = { olderThanMs: 60_000, unheardForMs: DAY_MS };
 
 /** Starts a run, then tells `count` events of it, a row each. */
 async function tell(on: StoreUnderTest, count: number): Promise<string> {
@@ -112,7 +114,8 @@ export function describeOutbox({ it, expect }: StoreSuite): void {
     const slots = await on.store.leaseSlots('relay-a', 60_000, ALL_SLOTS);
     on.travel(60_001);
     expect(await on.store.readOutbox('relay-a', slots, 10)).toEqual([]);
-    expect(await on.store.discardOutbox('relay-a', slots, 10)).toBe(0);
+    on.travel(2 * DAY_MS);
+    expect(await on.store.discardOutbox('relay-a', slots, 1_000, UNHEARD)).toBe(0);
     await on.store.leaseSlots('relay-b', 60_000, ALL_SLOTS);
     expect(await on.store.readOutbox('relay-a', slots, 10)).toEqual([]);
     expect(await on.store.readOutbox('relay-b', slots, 10)).toHaveLength(2);
@@ -186,15 +189,55 @@ export function describeOutbox({ it, expect }: StoreSuite): void {
     expect(await on.store.listDeadLetters(10)).toEqual([]);
   });
 
-  it('EVT-1: rows nobody would hear are removed in batches, dead letters kept', async (on) => {
+  it('EVT-1: rows nobody came to hear are removed in batches, dead letters kept', async (on) => {
     await tell(on, 4);
     const [dead] = await read(on);
     await on.store.failOutbox(dead?.id ?? '', 0, 'No.', null);
-    const slots = await on.store.leaseSlots('relay-a', 60_000, ALL_SLOTS);
-    expect(await on.store.discardOutbox('relay-a', slots, 2)).toBe(2);
-    expect(await on.store.discardOutbox('relay-a', slots, 2)).toBe(1);
-    expect(await on.store.discardOutbox('relay-a', slots, 2)).toBe(0);
+    on.travel(UNHEARD.unheardForMs + 1_000);
+    const slots = await on.store.leaseSlots('deaf', 60_000, ALL_SLOTS, UNHEARD.unheardForMs);
+    const batches: number[] = [];
+    do batches.push(await on.store.discardOutbox('deaf', slots, 2, UNHEARD));
+    while (batches.at(-1) !== 0 && batches.length < 10);
+    expect(batches.length).toBeGreaterThan(2);
+    expect(batches.reduce((sum, count) => sum + count)).toBe(3);
+    expect(await on.store.readOutbox('deaf', slots, 10)).toEqual([]);
     expect(await on.store.listDeadLetters(10)).toHaveLength(1);
+  });
+
+  it('EVT-1: of rows nobody came to hear the young ones are kept', async (on) => {
+    const runId = await tell(on, 2);
+    const slots = await on.store.leaseSlots('deaf', 600_000, ALL_SLOTS, UNHEARD.unheardForMs);
+    on.travel(UNHEARD.olderThanMs - 10_000);
+    await on.change(runId, newTransition({ events: [{ type: 'run:started', data: { n: 3 } }] }));
+    expect(await on.store.discardOutbox('deaf', slots, 1_000, UNHEARD)).toBe(0);
+    on.travel(20_000);
+    expect(await on.store.discardOutbox('deaf', slots, 1_000, UNHEARD)).toBe(2);
+    await on.store.releaseSlots('deaf');
+    expect(numbers(await read(on), runId)).toEqual([3]);
+  });
+
+  it('EVT-1: a slot that a relay with listeners leased of late is for no relay without them', async (on) => {
+    await tell(on, 1);
+    const heard = await on.store.leaseSlots('relay-a', 60_000, 3);
+    await on.store.releaseSlots('relay-a');
+    const deaf = (): Promise<number[]> => on.second.leaseSlots('deaf', 60_000, ALL_SLOTS, UNHEARD.unheardForMs);
+    const unheard = await deaf();
+    expect(unheard).toHaveLength(ALL_SLOTS - 3);
+    expect(unheard.filter((slot) => heard.includes(slot))).toEqual([]);
+    on.travel(UNHEARD.unheardForMs - 1_000);
+    expect(await deaf()).toEqual(unheard);
+    on.travel(2_000);
+    // Its own leases leave no mark.
+    expect(await deaf()).toHaveLength(ALL_SLOTS);
+  });
+
+  it('EVT-1: what somebody may come to hear is not removed, whoever holds the slot', async (on) => {
+    await tell(on, 2);
+    const slots = await on.store.leaseSlots('relay-a', 10 * DAY_MS, ALL_SLOTS);
+    on.travel(UNHEARD.unheardForMs - 1_000);
+    expect(await on.store.discardOutbox('relay-a', slots, 1_000, UNHEARD)).toBe(0);
+    on.travel(2_000);
+    expect(await on.store.discardOutbox('relay-a', slots, 1_000, UNHEARD)).toBe(2);
   });
 
   it('EVT-1: what tells nothing writes nothing', async (on) => {

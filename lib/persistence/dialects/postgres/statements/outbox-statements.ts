@@ -1,22 +1,30 @@
 import type { OutboxRow } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, isoText, milliseconds } from '../sql.js';
+import { clock, isoText, milliseconds, OUTBOX_SLOTS } from '../sql.js';
 
 /** Values of `outbox.state`. */
 const WAITING = 0;
 const DEAD = 1;
 
-/** Keeps a relay's slots and takes free ones, `$4` at most. $1 offset ms, $2 relay id, $3 ttl ms, $4 most. */
+/** No relay with listeners has leased the slot for so many ms. */
+const unheard = (now: string, forMs: string): string =>
+  `(heard_at IS NULL OR heard_at < ${now} - ${milliseconds(forMs)})`;
+
+/**
+ * Keeps a relay's slots and takes free ones, $4 at most. $5 null: a relay with listeners, which marks them; else only slots
+ * unheard for $5 ms. $1 offset ms, $2 relay id, $3 ttl ms.
+ */
 export function leaseSlots(t: TableNames): Statement {
   const now = clock('$1');
   return {
     name: 'lease-slots',
     text: `
     WITH fr AS MATERIALIZED (
-      SELECT slot FROM ${t.outboxSlots} WHERE locked_by = $2 OR locked_until IS NULL OR locked_until < ${now}
+      SELECT slot FROM ${t.outboxSlots} WHERE (locked_by = $2 OR locked_until IS NULL OR locked_until < ${now}) AND ($5::float8 IS NULL OR ${unheard(now, '$5::float8')})
        ORDER BY locked_by IS DISTINCT FROM $2, slot LIMIT $4 FOR UPDATE SKIP LOCKED)
-    UPDATE ${t.outboxSlots} o SET locked_by = $2, locked_until = ${now} + ${milliseconds('$3::float8')} FROM fr WHERE o.slot = fr.slot RETURNING o.slot`,
+    UPDATE ${t.outboxSlots} o SET locked_by = $2, locked_until = ${now} + ${milliseconds('$3::float8')},
+           heard_at = CASE WHEN $5::float8 IS NULL THEN ${now} ELSE o.heard_at END FROM fr WHERE o.slot = fr.slot RETURNING o.slot`,
   };
 }
 
@@ -69,15 +77,28 @@ export function failOutbox(t: TableNames): Statement {
   };
 }
 
-/** Removes events nobody here listens to. $1 offset ms, $2 relay id, $3 slots, $4 limit. */
+/**
+ * Removes events that nobody came to hear (EVT-1).
+ *
+ * A pass mostly meets rows that are still young, many of them: a slot whose first row is young costs one look at that row,
+ * another one at most its share of $4. Rows behind young ones are taken for younger. No locks to skip: the slots are held,
+ * so nobody else is at these rows. With 200,000 rows: 0.4 ms when all are young, 25 ms for 5,000 that go. $1 offset ms, $2 relay id, $3 slots, $4 limit, $5 older
+ * than ms, $6 unheard for ms.
+ */
 export function discardOutbox(t: TableNames): Statement {
   const now = clock('$1');
+  const first = (columns: string, slot: string, limit: string): string =>
+    `SELECT ${columns} FROM ${t.outbox} WHERE state = ${WAITING} AND slot = ${slot} ORDER BY id LIMIT ${limit}`;
+  const old = `<= ${now} - ${milliseconds('$5::float8')}`;
   return {
     name: 'discard-outbox',
     text: `
-    WITH gone AS (
-      DELETE FROM ${t.outbox} WHERE id IN (
-        SELECT id FROM ${t.outbox} WHERE state = ${WAITING} AND slot IN ${held(t, now)} ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED) RETURNING 1)
+    WITH s AS MATERIALIZED (
+      SELECT l.slot FROM ${t.outboxSlots} l WHERE l.slot IN ${held(t, now)} AND ${unheard(now, '$6::float8')} AND (${first('created_at', 'l.slot', '1')}) ${old}),
+    gone AS (
+      DELETE FROM ${t.outbox} WHERE state = ${WAITING} AND id IN (
+        SELECT p.id FROM s CROSS JOIN LATERAL (${first('id, created_at', 's.slot', `greatest(1, $4::int / ${OUTBOX_SLOTS})`)}) p WHERE p.created_at ${old})
+      RETURNING 1)
     SELECT count(*)::int AS discarded FROM gone`,
   };
 }
