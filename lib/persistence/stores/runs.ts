@@ -9,8 +9,10 @@ import type {
   RunHistory,
   RunRow,
   RunStore,
-  StageRunRow,
+  AnnotationRow,
   AttemptRow,
+  LogLineRow,
+  StepHistoryRow,
 } from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import { breaksConnection } from '../database-errors.js';
@@ -20,11 +22,14 @@ import {
   runRow,
   scopeKind,
   scopeValue,
+  stageRunRow,
   type CountRow,
   type LockedRunRow,
   type MovementRow,
+  type ReadStageRun,
 } from '../dialects/postgres/statements/read-statements.js';
 import { runState, type StateRow } from '../dialects/postgres/statements/read-states.js';
+import { joined } from './joined.js';
 import { apply } from './settlement.js';
 import type { StoreContext } from './store-context.js';
 
@@ -72,9 +77,12 @@ export class PostgresRuns implements RunStore {
     const { statements } = this.context;
     const run = await this.getRun(runId, scope);
     if (!run) return undefined;
-    const stageRuns = await this.read<StageRunRow>(statements.readStageRuns, [runId]);
+    const stageRuns = (await this.read<ReadStageRun>(statements.readStageRuns, [runId])).map(stageRunRow);
     const attempts = await this.read<AttemptRow>(statements.readAttempts, [runId]);
-    return { run, stageRuns, attempts };
+    const steps = await this.read<StepHistoryRow>(statements.readSteps, [runId]);
+    const annotations = await this.read<AnnotationRow>(statements.readAnnotations, [runId]);
+    const lines = await this.read<LogLineRow>(statements.readLines, [runId]);
+    return { run, stageRuns, attempts, steps, annotations, lines };
   }
 
   async awaitRuns(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]> {
@@ -134,10 +142,4 @@ export class PostgresRuns implements RunStore {
     );
     return { answer: decision.answer, changed: true, finished: finished.get(runId) ?? null };
   }
-}
-
-/** The host's transaction as the store's own are used. Unnamed: prepared statements are for connections of ours. */
-function joined(transaction: JoinedTransaction): TransactionQuery {
-  return async <Row>(statement: Statement, values: unknown[] = []) =>
-    (await transaction.query(statement.text, values)) as Row[];
 }

@@ -4,6 +4,7 @@ import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-stat
 import { claim, claimStageRun } from './claim.js';
 import { createRuns } from './create-runs.js';
 import { findDrift, saveDefinitions } from './definition-statements.js';
+import { listAnnotations, readAnnotations, readLines, readSteps } from './history-statements.js';
 import { extendLeases, findExpired, readFences } from './lease-statements.js';
 import {
   ackOutbox,
@@ -73,6 +74,10 @@ export function createStatements(t: TableNames) {
     readMovement: readMovement(t),
     readStageRuns: readStageRuns(t),
     readAttempts: readAttempts(t),
+    readSteps: readSteps(t),
+    readAnnotations: readAnnotations(t),
+    readLines: readLines(t),
+    listAnnotations: scoped(listAnnotations),
     leaseSlots: leaseSlots(t),
     releaseSlots: releaseSlots(t),
     readOutbox: readOutbox(t),

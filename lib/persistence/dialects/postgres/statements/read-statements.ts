@@ -1,4 +1,5 @@
 import type { AttemptRow, OwnerScope, RunDetails, RunRow, StageRunRow } from '../../../../engine/ports/index.js';
+import type { StageProgress } from '../../../../engine/state/notes.js';
 import type { RunStatus } from '../../../../engine/state/statuses.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
@@ -25,7 +26,7 @@ export function scopeKind(scope: OwnerScope): ScopeKind {
 /** Its parameter, always the first: the owner, or null. */
 export const scopeValue = (scope: OwnerScope): string | null => ('all' in scope ? null : scope.owner);
 
-const inScope = (kind: ScopeKind): string =>
+export const inScope = (kind: ScopeKind): string =>
   ({
     all: '($1::text IS NULL OR true)',
     owner: 'r.owner_id = $1::text',
@@ -87,7 +88,7 @@ export function readStageRuns(t: TableNames): Statement {
     text: `
     SELECT s.id, s.run_id AS "runId", s.generation, s.node, s.key, s.stage, s.visit, s.position, s.ordinal, s.status, s.attempt, s.losses,
            ${isoText('s.created_at')} AS "createdAt", ${isoText('s.started_at')} AS "startedAt", ${isoText('s.finished_at')} AS "finishedAt",
-           s.skip_reason AS "skipReason", s.error_code AS "errorCode", s.error_message AS "errorMessage", s.output::text AS output
+           s.skip_reason AS "skipReason", s.error_code AS "errorCode", s.error_message AS "errorMessage", s.output::text AS output, s.progress::text AS progress
       FROM ${t.stageRuns} s WHERE s.run_id = $1::uuid ORDER BY s.generation, s.ordinal`,
   };
 }
@@ -132,7 +133,13 @@ export interface CountRow {
   status: RunStatus;
   runs: number;
 }
-export type { AttemptRow, RunDetails, RunRow, StageRunRow };
+export type { AttemptRow, RunDetails, RunRow };
+
+export type ReadStageRun = Omit<StageRunRow, 'progress'> & { readonly progress: string | null };
+
+export function stageRunRow({ progress, ...row }: ReadStageRun): StageRunRow {
+  return { ...row, progress: progress === null ? null : (JSON.parse(progress) as StageProgress) };
+}
 
 /** A locked row without the column that isn't part of it. */
 export function runRow({ deadlineIn: _deadlineIn, ...row }: LockedRunRow): RunRow {

@@ -1,0 +1,24 @@
+import type { AnnotationFilter, AnnotationRow, AnnotationStore, OwnerScope } from '../../engine/ports/index.js';
+import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-statements.js';
+import type { StoreContext } from './store-context.js';
+
+/** What bodies noted down. */
+export class PostgresAnnotations implements AnnotationStore {
+  constructor(private readonly context: StoreContext) {}
+
+  async listAnnotations(filter: AnnotationFilter, scope: OwnerScope): Promise<AnnotationRow[]> {
+    const { pool, statements } = this.context;
+    return pool.query<AnnotationRow>(statements.listAnnotations[scopeKind(scope)], [
+      scopeValue(scope),
+      filter.runId,
+      filter.keyPrefix,
+      filter.scope,
+      filter.actor,
+      filter.attempt,
+      filter.since,
+      filter.until,
+      filter.before,
+      filter.limit,
+    ]);
+  }
+}
