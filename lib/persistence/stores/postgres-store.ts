@@ -22,7 +22,9 @@ import { isDataError, isTransientError } from '../database-errors.js';
 import { createStatements } from '../dialects/postgres/statements/index.js';
 import type { EnginePool } from '../engine-pool.js';
 import type { TableNames } from '../table-names.js';
+import { PostgresAnnotations } from './annotations.js';
 import { PostgresDefinitions } from './definitions.js';
+import { PostgresEvents } from './events.js';
 import { PostgresOutbox } from './outbox.js';
 import { PostgresRuns } from './runs.js';
 import { PostgresStarts } from './starts.js';
@@ -39,7 +41,9 @@ export class PostgresStore implements WorkflowStore {
   private readonly context: StoreContext;
   private readonly starts: PostgresStarts;
   private readonly work: PostgresWork;
+  private readonly events: PostgresEvents;
   private readonly runs: PostgresRuns;
+  private readonly annotations: PostgresAnnotations;
   private readonly wake: PostgresWake;
   private readonly outbox: PostgresOutbox;
   private readonly definitions: PostgresDefinitions;
@@ -51,7 +55,9 @@ export class PostgresStore implements WorkflowStore {
     this.context = { pool, statements: createStatements(tables), clock: { offsetMs: 0 } };
     this.starts = new PostgresStarts(this.context);
     this.work = new PostgresWork(this.context);
+    this.events = new PostgresEvents(this.context);
     this.runs = new PostgresRuns(this.context);
+    this.annotations = new PostgresAnnotations(this.context);
     this.wake = new PostgresWake(this.context);
     this.outbox = new PostgresOutbox(this.context);
     this.definitions = new PostgresDefinitions(this.context);
@@ -95,6 +101,21 @@ export class PostgresStore implements WorkflowStore {
   reap = (records: readonly LostRecord[], limits: LeaseLimits, decide: DecideSettled) =>
     this.work.reap(records, limits, decide);
 
+  // Events
+  storeEvent = (...given: Parameters<WorkflowStore['storeEvent']>) => this.events.storeEvent(...given);
+  sendSignal = (...given: Parameters<WorkflowStore['sendSignal']>) => this.events.sendSignal(...given);
+  findWaits = (...given: Parameters<WorkflowStore['findWaits']>) => this.events.findWaits(...given);
+  findEvents = (...given: Parameters<WorkflowStore['findEvents']>) => this.events.findEvents(...given);
+  fireEvents = (...given: Parameters<WorkflowStore['fireEvents']>) => this.events.fireEvents(...given);
+  unmatchedEvents = (...given: Parameters<WorkflowStore['unmatchedEvents']>) => this.events.unmatchedEvents(...given);
+  markMatched = (...given: Parameters<WorkflowStore['markMatched']>) => this.events.markMatched(...given);
+  uncheckedWaits = (...given: Parameters<WorkflowStore['uncheckedWaits']>) => this.events.uncheckedWaits(...given);
+  markChecked = (...given: Parameters<WorkflowStore['markChecked']>) => this.events.markChecked(...given);
+  overdueEventWaits = (...given: Parameters<WorkflowStore['overdueEventWaits']>) =>
+    this.events.overdueEventWaits(...given);
+  fireTimeouts = (...given: Parameters<WorkflowStore['fireTimeouts']>) => this.events.fireTimeouts(...given);
+  pruneEvents = (...given: Parameters<WorkflowStore['pruneEvents']>) => this.events.pruneEvents(...given);
+
   // Runs
   changeRun = <R>(
     runId: string,
@@ -108,6 +129,10 @@ export class PostgresStore implements WorkflowStore {
   history = (runId: string, scope: OwnerScope) => this.runs.history(runId, scope);
   awaitRuns = (runIds: readonly string[], scope: OwnerScope) => this.runs.awaitRuns(runIds, scope);
   readFinished = (runIds: readonly string[], scope: OwnerScope) => this.runs.readFinished(runIds, scope);
+
+  // Annotations
+  listAnnotations = (...given: Parameters<WorkflowStore['listAnnotations']>) =>
+    this.annotations.listAnnotations(...given);
 
   // Wake
   probe = (thresholds: Parameters<WakeStore['probe']>[0]) => this.wake.probe(thresholds);

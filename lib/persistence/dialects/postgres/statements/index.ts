@@ -4,6 +4,17 @@ import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-stat
 import { claim, claimStageRun } from './claim.js';
 import { createRuns } from './create-runs.js';
 import { findDrift, saveDefinitions } from './definition-statements.js';
+import {
+  markChecked,
+  markMatched,
+  olderUncheckedWaits,
+  overdueEventWaits,
+  pruneEvents,
+  uncheckedWaits,
+  unmatchedEvents,
+} from './event-sweeps.js';
+import { byOwner, findEvents, findWaits } from './find-waits.js';
+import { fireEvents, fireTimeouts, lockWaitingRuns } from './fire-events.js';
 import { listAnnotations, readAnnotations, readLines, readSteps } from './history-statements.js';
 import { extendLeases, findExpired, readFences } from './lease-statements.js';
 import {
@@ -32,6 +43,8 @@ import {
 import { readStates } from './read-states.js';
 import { record } from './record.js';
 import { requeueSent, takeUnsent } from './send-statements.js';
+import { lockSignalled, sendSignal } from './send-signal.js';
+import { storeEvent } from './store-event.js';
 import { storeLosses } from './store-losses.js';
 import { storeOutcomes } from './store-outcomes.js';
 import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
@@ -78,6 +91,22 @@ export function createStatements(t: TableNames) {
     readAnnotations: readAnnotations(t),
     readLines: readLines(t),
     listAnnotations: scoped(listAnnotations),
+    storeEvent: storeEvent(t),
+    lockSignalled: scoped(lockSignalled),
+    sendSignal: sendSignal(t),
+    findWaits: byOwner((owner) => findWaits(t, owner)),
+    findEvents: byOwner((owner) => findEvents(t, owner, false)),
+    findEventsOfSubject: byOwner((owner) => findEvents(t, owner, true)),
+    lockWaitingRuns: lockWaitingRuns(t),
+    fireEvents: fireEvents(t),
+    fireTimeouts: fireTimeouts(t),
+    unmatchedEvents: unmatchedEvents(t),
+    markMatched: markMatched(t),
+    uncheckedWaits: uncheckedWaits(t),
+    olderUncheckedWaits: olderUncheckedWaits(t),
+    markChecked: markChecked(t),
+    overdueEventWaits: overdueEventWaits(t),
+    pruneEvents: pruneEvents(t),
     leaseSlots: leaseSlots(t),
     releaseSlots: releaseSlots(t),
     readOutbox: readOutbox(t),

@@ -1,0 +1,57 @@
+import type { EventWait, StoredEvent } from '../../../../engine/ports/index.js';
+import type { TableNames } from '../../../table-names.js';
+import { clock } from '../sql.js';
+
+export interface EventWaitRow {
+  run_id: string;
+  stage_run_id: string;
+  key: string;
+  owner_id: string | null;
+  event_key: string;
+  subject_type: string | null;
+  subject_id: string | null;
+  condition: string | null;
+  overdue: boolean;
+}
+
+/** Columns of a wait for an event, of the ledger as `s`. $1 offset ms. */
+export const WAIT_COLUMNS = `s.run_id, s.stage_run_id, s.key, s.owner_id, s.event_key, s.subject_type, s.subject_id, s.condition, coalesce(s.expires_at <= ${clock('$1')}, false) AS overdue`;
+
+export const OPEN_EVENT_WAIT = `s.open AND s.kind = 'event'`;
+
+export function eventWait(row: EventWaitRow): EventWait {
+  return {
+    runId: row.run_id,
+    stageRunId: row.stage_run_id,
+    key: row.key,
+    ownerId: row.owner_id,
+    eventKey: row.event_key,
+    subject: subjectOf(row),
+    where: row.condition,
+    overdue: row.overdue,
+  };
+}
+
+export interface EventRow {
+  id: string;
+  owner_id: string | null;
+  key: string;
+  subject_type: string | null;
+  subject_id: string | null;
+  payload: string;
+}
+
+/** Columns of an event, as `e`. */
+export const EVENT_COLUMNS = `e.id, e.owner_id, e.key, e.subject_type, e.subject_id, e.payload::text AS payload`;
+
+export function storedEvent(row: EventRow): StoredEvent {
+  return { id: row.id, ownerId: row.owner_id, key: row.key, subject: subjectOf(row), payload: row.payload };
+}
+
+function subjectOf({ subject_type: type, subject_id: id }: Pick<EventRow, 'subject_type' | 'subject_id'>) {
+  return type === null || id === null ? null : { type, id };
+}
+
+/** That a run has not had an event, in any of its waits (WAIT-3). Under the run's lock it stays so: who sets it holds that. */
+export const notHad = (t: TableNames, event: string, run: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${t.steps} h WHERE h.event_id = ${event} AND h.run_id = ${run})`;

@@ -1,0 +1,69 @@
+import type { NewEvent } from '../../../../engine/ports/index.js';
+import type { Statement } from '../../../data-source/statement.js';
+import type { TableNames } from '../../../table-names.js';
+import { clock, OPEN_RUN } from '../sql.js';
+import { inScope, type ScopeKind } from './read-statements.js';
+import { resumeStageRuns } from './resume.js';
+import { SIGNAL_ORDER } from './signal-order.js';
+
+/** The run that a signal is for, locked: a suspend of one of its stages sees the signal, or the signal sees the wait. $1 owner, $2 run id. */
+export function lockSignalled(t: TableNames, kind: ScopeKind): Statement {
+  return {
+    name: `lock-signalled-${kind}`,
+    text: `SELECT r.id FROM ${t.runs} r WHERE r.id = $2::uuid AND ${inScope(kind)} FOR NO KEY UPDATE`,
+  };
+}
+
+export interface SignalAnswer {
+  /** Its run has not ended. */
+  open: boolean;
+  /** Id of a row that stood already: of this very call, or of the same message. */
+  known: string | null;
+  known_taken: boolean;
+  stored: boolean;
+  delivered: boolean;
+}
+
+/**
+ * Keeps a signal of a run whose lock is held, and gives it to the wait for that name that was awaited last. A statement of its own
+ * after the lock: in its snapshot, waits that a suspend wrote while the lock was waited for are there.
+ *
+ * The row of a signal that finds its wait is taken from the start. Nothing is written for a run that has ended, nor for a message
+ * that came before, not even if its run has ended since. $1 offset ms, $2 id, $3 name,
+ * $4 subject type, $5 subject id, $6 payload, $7 message digest, $8 run id.
+ */
+export function sendSignal(t: TableNames): Statement {
+  const now = clock('$1');
+  return {
+    name: 'send-signal',
+    text: `
+    WITH known AS MATERIALIZED (
+      SELECT id, taken FROM ${t.events} WHERE id = $2::uuid UNION ALL SELECT id, taken FROM ${t.events} WHERE message_digest = $7::bytea),
+    r AS MATERIALIZED (
+      SELECT id, owner_id FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN} AND NOT EXISTS (SELECT 1 FROM known)),
+    w AS MATERIALIZED (
+      SELECT s.stage_run_id, s.key FROM ${t.steps} s JOIN r ON r.id = s.run_id
+       WHERE s.open AND s.kind = 'signal' AND s.event_key = $3::text AND (s.expires_at IS NULL OR s.expires_at > ${now})
+       ORDER BY ${SIGNAL_ORDER} LIMIT 1 FOR NO KEY UPDATE OF s),
+    e AS (
+      INSERT INTO ${t.events} (id, owner_id, run_id, key, subject_type, subject_id, payload, message_digest, taken, created_at)
+      SELECT $2::uuid, r.owner_id, r.id, $3::text, $4::text, $5::text, $6::json, $7::bytea, EXISTS (SELECT 1 FROM w), ${now} FROM r
+          ON CONFLICT DO NOTHING RETURNING id, payload),
+    f AS (
+      UPDATE ${t.steps} s SET status = 'completed', open = false, result = e.payload, event_id = e.id, fired_at = ${now}
+        FROM w CROSS JOIN e WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id),
+    ${resumeStageRuns(t, 'f')}
+    SELECT EXISTS (SELECT 1 FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN}) AS open, known.id::text AS known, coalesce(known.taken, false) AS known_taken, EXISTS (SELECT 1 FROM e) AS stored, EXISTS (SELECT 1 FROM f) AS delivered
+      FROM (SELECT 1) one LEFT JOIN known ON true LIMIT 1`,
+  };
+}
+
+/** Whose it is, its run says. */
+export const signalValues = ({ id, key, subject, payload, messageDigest }: NewEvent): unknown[] => [
+  id,
+  key,
+  subject?.type ?? null,
+  subject?.id ?? null,
+  payload,
+  messageDigest,
+];

@@ -1,0 +1,201 @@
+import type {
+  Cursor,
+  EventMatch,
+  EventStore,
+  EventWait,
+  JoinedTransaction,
+  NewEvent,
+  OwnerScope,
+  StoredEvent,
+} from '../../engine/ports/index.js';
+import type { TransactionQuery } from '../engine-pool.js';
+import {
+  eventWait,
+  storedEvent,
+  type EventRow,
+  type EventWaitRow,
+} from '../dialects/postgres/statements/event-waits.js';
+import { eventOwner, NIL } from '../dialects/postgres/statements/find-waits.js';
+import {
+  matchValues,
+  nameValues,
+  type FiredRow,
+  type RunLockRow,
+} from '../dialects/postgres/statements/fire-events.js';
+import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-statements.js';
+import { signalValues, type SignalAnswer } from '../dialects/postgres/statements/send-signal.js';
+import { eventValues } from '../dialects/postgres/statements/store-event.js';
+import { joined } from './joined.js';
+import type { StoreContext } from './store-context.js';
+
+type SignalVerdict = Awaited<ReturnType<EventStore['sendSignal']>>;
+
+/** Events, signals, and the waits that they end. */
+export class PostgresEvents implements EventStore {
+  constructor(private readonly context: StoreContext) {}
+
+  async storeEvent(event: NewEvent, transaction?: JoinedTransaction): Promise<boolean> {
+    const { pool, statements } = this.context;
+    const values = [this.offsetMs, ...eventValues(event)];
+    const [row] = transaction
+      ? await joined(transaction)<{ stored: boolean }>(statements.storeEvent, values)
+      : await pool.query<{ stored: boolean }>(statements.storeEvent, values);
+    return row!.stored;
+  }
+
+  async sendSignal(
+    event: NewEvent,
+    runId: string,
+    scope: OwnerScope,
+    transaction?: JoinedTransaction,
+  ): Promise<SignalVerdict> {
+    const send = (query: TransactionQuery) => this.send(query, event, runId, scope);
+    return transaction ? send(joined(transaction)) : this.context.pool.transaction(send);
+  }
+
+  async findWaits(event: StoredEvent, after: Cursor, limit: number): Promise<{ waits: EventWait[]; next: Cursor }> {
+    const { pool, statements } = this.context;
+    const rows = await pool.query<EventWaitRow>(statements.findWaits[eventOwner(event.ownerId)], [
+      this.offsetMs,
+      event.id,
+      event.key,
+      event.ownerId,
+      event.subject?.type ?? null,
+      event.subject?.id ?? null,
+      ...(after === null ? [NIL, NIL, ''] : (JSON.parse(after) as [string, string, string])),
+      limit,
+    ]);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return {
+      waits: rows.map(eventWait),
+      next: last ? JSON.stringify([last.run_id, last.stage_run_id, last.key]) : null,
+    };
+  }
+
+  async findEvents(wait: EventWait, after: Cursor, limit: number): Promise<{ events: StoredEvent[]; next: Cursor }> {
+    const { pool, statements } = this.context;
+    const find = wait.subject ? statements.findEventsOfSubject : statements.findEvents;
+    const rows = await pool.query<EventRow>(find[eventOwner(wait.ownerId)], [
+      wait.stageRunId,
+      wait.key,
+      wait.eventKey,
+      wait.ownerId,
+      wait.subject?.type ?? null,
+      wait.subject?.id ?? null,
+      after ?? NIL,
+      limit,
+    ]);
+    return { events: rows.map(storedEvent), next: rows.length < limit ? null : rows.at(-1)!.id };
+  }
+
+  async fireEvents(matches: readonly EventMatch[]): Promise<{ fired: EventMatch[]; busy: EventMatch[] }> {
+    if (matches.length === 0) return { fired: [], busy: [] };
+    const { pool, statements } = this.context;
+    return pool.transaction(async (query) => {
+      const { had, busy } = await this.lock(query, matches);
+      if (had.length === 0) return { fired: [], busy };
+      const rows = await query<FiredRow>(statements.fireEvents, [this.offsetMs, ...matchValues(had)]);
+      const fired = rows.filter((row) => row.fired).map((row) => had[row.nr - 1]!);
+      const lost = rows.filter((row) => !row.fired).map((row) => had[row.nr - 1]!);
+      // What lost to a match that was not fired either may still come: its wait is open, its event not given away.
+      return { fired, busy: [...busy, ...lost.filter((match) => !fired.some((other) => excludes(other, match)))] };
+    });
+  }
+
+  async unmatchedEvents(olderThanMs: number, limit: number): Promise<StoredEvent[]> {
+    const { pool, statements } = this.context;
+    return (await pool.query<EventRow>(statements.unmatchedEvents, [this.offsetMs, olderThanMs, limit])).map(
+      storedEvent,
+    );
+  }
+
+  async markMatched(eventIds: readonly string[]): Promise<void> {
+    if (eventIds.length > 0) await this.context.pool.query(this.context.statements.markMatched, [eventIds]);
+  }
+
+  async uncheckedWaits(of: readonly string[] | { readonly olderThanMs: number }, limit: number): Promise<EventWait[]> {
+    const { pool, statements } = this.context;
+    const rows =
+      'olderThanMs' in of
+        ? await pool.query<EventWaitRow>(statements.olderUncheckedWaits, [this.offsetMs, of.olderThanMs, limit])
+        : await pool.query<EventWaitRow>(statements.uncheckedWaits, [this.offsetMs, of, limit]);
+    return rows.map(eventWait);
+  }
+
+  async markChecked(waits: readonly EventWait[]): Promise<void> {
+    if (waits.length > 0) await this.context.pool.query(this.context.statements.markChecked, nameValues(waits));
+  }
+
+  async overdueEventWaits(limit: number, aheadMs: number): Promise<EventWait[]> {
+    const { pool, statements } = this.context;
+    const rows = await pool.query<EventWaitRow>(statements.overdueEventWaits, [this.offsetMs, aheadMs, limit]);
+    return rows.map((row) => ({ ...eventWait(row), overdue: true }));
+  }
+
+  async fireTimeouts(waits: readonly EventWait[], aheadMs: number): Promise<number> {
+    if (waits.length === 0) return 0;
+    const { pool, statements } = this.context;
+    return pool.transaction(async (query) => {
+      const { had } = await this.lock(query, waits);
+      if (had.length === 0) return 0;
+      const [row] = await query<{ fired: number }>(statements.fireTimeouts, [
+        this.offsetMs,
+        aheadMs,
+        ...nameValues(had),
+      ]);
+      return row!.fired;
+    });
+  }
+
+  async pruneEvents(retentionMs: number, limit: number): Promise<number> {
+    const { pool, statements } = this.context;
+    const [row] = await pool.query<{ pruned: number }>(statements.pruneEvents, [this.offsetMs, retentionMs, limit]);
+    return row!.pruned;
+  }
+
+  /** First statement of whatever ends waits. What follows has a snapshot in which these runs stand still. */
+  private async lock<Wait extends { readonly runId: string }>(
+    query: TransactionQuery,
+    waits: readonly Wait[],
+  ): Promise<{ had: Wait[]; busy: Wait[] }> {
+    const runIds = [...new Set(waits.map(({ runId }) => runId))];
+    const rows = await query<RunLockRow>(this.context.statements.lockWaitingRuns, [runIds]);
+    const locked = new Map(rows.map((row) => [row.id, row.locked]));
+    return {
+      had: waits.filter(({ runId }) => locked.get(runId) === true),
+      busy: waits.filter(({ runId }) => locked.get(runId) === false),
+    };
+  }
+
+  private async send(
+    query: TransactionQuery,
+    event: NewEvent,
+    runId: string,
+    scope: OwnerScope,
+  ): Promise<SignalVerdict> {
+    const { statements } = this.context;
+    const [run] = await query(statements.lockSignalled[scopeKind(scope)], [scopeValue(scope), runId]);
+    if (run === undefined) return 'not-found';
+    const [row] = await query<SignalAnswer>(statements.sendSignal, [this.offsetMs, ...signalValues(event), runId]);
+    return verdictOf(row!, event.id);
+  }
+
+  private get offsetMs(): number {
+    return this.context.clock.offsetMs;
+  }
+}
+
+/** Whether a match that was fired leaves nothing to another one. */
+function excludes(fired: EventMatch, other: EventMatch): boolean {
+  if (fired.runId !== other.runId) return false;
+  return fired.eventId === other.eventId || (fired.stageRunId === other.stageRunId && fired.key === other.key);
+}
+
+function verdictOf({ open, known, known_taken, stored, delivered }: SignalAnswer, id: string): SignalVerdict {
+  // The answer of an earlier try of this very call was lost.
+  if (known === id) return known_taken ? 'delivered' : 'stored';
+  if (known !== null) return 'duplicate';
+  if (!open) return 'ended';
+  if (!stored) return 'duplicate';
+  return delivered ? 'delivered' : 'stored';
+}
