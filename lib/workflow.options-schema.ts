@@ -78,6 +78,7 @@ export const SECTIONS = {
     claimTtl: interval(MAX_DURATION_MS).default(60_000),
   }),
   idempotency: z.strictObject({ ttl: period().default(30 * 24 * HOUR_MS), strict: z.boolean().default(false) }),
+  events: z.strictObject({ retention: period().default(7 * 24 * HOUR_MS) }),
   outbox: z.strictObject({ maxAttempts: integer(1, 1_000).default(10), backoff: z.any().optional() }),
   owners: z.strictObject({ resolve: callback.optional(), load: callback.optional() }),
   retry: z.strictObject({
@@ -115,6 +116,7 @@ export const OPTIONS_SCHEMA = z.strictObject({
   versionDeferDelay: interval(MAX_DURATION_MS).default(30_000),
   wake: SECTIONS.wake.prefault({}),
   idempotency: SECTIONS.idempotency.prefault({}),
+  events: SECTIONS.events.prefault({}),
   outbox: SECTIONS.outbox.prefault({}),
   owners: SECTIONS.owners.prefault({}),
   systemActor: callback.optional(),

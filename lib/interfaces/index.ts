@@ -1,10 +1,29 @@
+export type { EmitEvent, RerunOptions, SignalOptions } from './commands.js';
+export type { CompletionCheck } from './completion-check.js';
 export type { Branch, Flow, NodeOptions, NodeSettings, ParallelOptions, WhenInput } from './flow.js';
 export type { RunHandle, StartOptions, StartResult, TransactionManager } from './run-handle.js';
 export type { Skipped } from './skipped.js';
-export type { RunInfo, StageContext, StageInfo } from './stage-context.js';
+export type { AnnotateOptions, LogLevel, RunInfo, StageContext, StageInfo } from './stage-context.js';
 export type { ConfigOf, InputOf, OutputOf, PresentOutputOf, StageClass, StageHandler } from './stage-handler.js';
 export type { StageOptions } from './stage-options.js';
 export type { Schema, StageSchemas } from './stage-schemas.js';
+export type { Polled, StartedChild, StepApi } from './step-api.js';
+export type {
+  ChildOptions,
+  DetachChild,
+  EventWaitOptions,
+  PollOptions,
+  ReturnOnTimeout,
+  SignalWaitOptions,
+  StepAllOptions,
+  StepBodyContext,
+  StepRunOptions,
+  ThrowOnTimeout,
+  TimedResult,
+  WaitForChild,
+} from './step-options.js';
+export type { NotStorable, Stored } from './stored.js';
+export type { SuspendOptions, Suspended } from './suspended.js';
 export type { WorkflowBlueprint, WorkflowClass, WorkflowInput, WorkflowOutput } from './workflow-blueprint.js';
 export type {
   EventData,
@@ -18,6 +37,7 @@ export type { WorkflowModuleAsyncOptions, WorkflowOptionsFactory } from './workf
 export type {
   ClsLike,
   DataSourceLike,
+  EventOptions,
   IdempotencyOptions,
   LeaseOptions,
   LimitOptions,

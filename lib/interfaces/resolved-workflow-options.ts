@@ -37,6 +37,7 @@ export interface ResolvedWorkflowOptions {
     readonly claimTtlMs: number;
   };
   readonly idempotency: { readonly ttlMs: number; readonly strict: boolean };
+  readonly events: { readonly retentionMs: number };
   /** `policy.maxAttempts` tries, then dead letter. */
   readonly outbox: { readonly policy: CompiledRetryPolicy };
   readonly owners: { readonly resolve: OwnerOptions['resolve'] | null; readonly load: OwnerOptions['load'] | null };

@@ -1,6 +1,10 @@
 import type { ParsedConfig, ParsedInput, StageSchemas } from './stage-schemas.js';
 import type { PresentOutputOf, StageClass } from './stage-handler.js';
 import type { Skipped } from './skipped.js';
+import type { StepApi } from './step-api.js';
+import type { StepBodyContext } from './step-options.js';
+import type { Stored } from './stored.js';
+import type { SuspendOptions, Suspended } from './suspended.js';
 
 declare const schemas: unique symbol;
 
@@ -38,8 +42,9 @@ export interface StageContext<S extends StageSchemas = StageSchemas> {
   readonly idempotencyKey: string;
 
   /**
-   * Aborts when the attempt is over before the body is: cancelled, timed out, lease lost, or the process shuts down. Its
-   * `reason` is a `StageAbortedError` that says which. What the body returns after that is discarded.
+   * Aborts when the attempt is over before the body is: cancelled, timed out, lease lost, the process shuts down, or the
+   * stage waits and its body is dropped. Its `reason` is a `StageAbortedError` that says which. What the body returns after
+   * that is discarded.
    */
   readonly abortSignal: AbortSignal;
 
@@ -63,8 +68,51 @@ export interface StageContext<S extends StageSchemas = StageSchemas> {
   /** `return ctx.skip('nothing to do')`: the stage ends SKIPPED with this reason and yields undefined. Must be returned. */
   skip(reason: string): Skipped;
 
-  /** Writes a line through Nest's Logger with the ids of run and stage. */
-  log(message: string): void;
+  /** Durable calls: steps, sleeps, waits, children. */
+  readonly step: StepApi;
+
+  /**
+   * As `step.run`, but the result lives as long as the run: no retry does it again, no manual retry months later, no
+   * `rerunFrom`. For what must not happen twice, such as a payment.
+   */
+  once<T>(name: string, fn: (step: StepBodyContext) => T | Promise<T>): Promise<Stored<Awaited<T>>>;
+
+  /**
+   * Plain asynchronous work beside a wait: the stage is not suspended while it runs. Nothing of it is recorded, and it runs
+   * again at every replay.
+   *
+   * @throws what `fn` throws
+   */
+  local<T>(fn: () => T | Promise<T>): Promise<T>;
+
+  /**
+   * `return ctx.suspend({ every: '1m', state: { jobId } })`: the work goes on elsewhere, and `checkCompletion(state, ctx)`
+   * of this class is asked when it is done (WAIT-6). Must be returned.
+   *
+   * @throws InvalidStepError (`INVALID_STEP`) for bad options. A class without `checkCompletion` does not compile under
+   * `@Stage`; where types were left out the stage fails `NO_COMPLETION_CHECK`.
+   */
+  suspend(options: SuspendOptions): Suspended;
+
+  /** Writes a line through Nest's Logger with the ids of run and stage, and into the run's history. @param level 'log' */
+  log(message: string, level?: LogLevel): void;
+
+  /** How far the stage is: the latest one is stored and shown. `total` only where it is known. */
+  progress(done: number, total?: number, message?: string): void;
+
+  /**
+   * Notes a fact about the run or this stage, JSON, to be found by key. Stored with the attempt's outcome, or not at all.
+   *
+   * @throws InvalidOutputError (`INVALID_OUTPUT`) for a value that JSON cannot hold
+   */
+  annotate(key: string, value: unknown, options?: AnnotateOptions): void;
+}
+
+export type LogLevel = 'log' | 'warn' | 'error';
+
+export interface AnnotateOptions {
+  /** What the fact is about. @default 'stage' */
+  scope?: 'run' | 'stage';
 }
 
 export interface RunInfo {

@@ -1,6 +1,8 @@
 import type { AcceptedInput, GivenConfig, ReturnedOutput, StageSchemas, StoredOutput } from './stage-schemas.js';
+import type { CompletionCheck } from './completion-check.js';
 import type { Skipped } from './skipped.js';
 import type { StageContext } from './stage-context.js';
+import type { Suspended } from './suspended.js';
 
 /**
  * What a `@Stage` class implements.
@@ -9,7 +11,20 @@ import type { StageContext } from './stage-context.js';
  */
 export interface StageHandler<S extends StageSchemas = StageSchemas> {
   /** The work. Must name its `ctx`: that is where the types of the stage are read from. */
-  execute(ctx: StageContext<S>): Promise<ReturnedOutput<S> | Skipped> | ReturnedOutput<S> | Skipped;
+  execute(
+    ctx: StageContext<S>,
+  ): Promise<ReturnedOutput<S> | Skipped | Suspended> | ReturnedOutput<S> | Skipped | Suspended;
+
+  /**
+   * Asked after `execute` returned `ctx.suspend(…)`, outside any transaction, until it says ready or failed; what it throws
+   * is retried. Needed by stages that suspend themselves.
+   *
+   * @param state as given to `ctx.suspend`, or by the last check, after JSON
+   */
+  checkCompletion?(
+    state: any,
+    ctx: StageContext<S>,
+  ): Promise<CompletionCheck<ReturnedOutput<S>>> | CompletionCheck<ReturnedOutput<S>>;
 
   /** Undo, called after a cancel has been committed; again if a body ends after it, and again when it throws. */
   cancel?(ctx: StageContext<S>): Promise<void> | void;
@@ -33,6 +48,13 @@ type BodyResult<T> = T extends abstract new (...args: any[]) => { execute(ctx: a
 type MaySkip<T> = 0 extends 1 & BodyResult<T>
   ? false
   : [Extract<BodyResult<T>, Skipped>] extends [never]
+    ? false
+    : true;
+
+/** Whether the body may `return ctx.suspend(…)`. */
+export type MaySuspend<T> = 0 extends 1 & BodyResult<T>
+  ? false
+  : [Extract<BodyResult<T>, Suspended>] extends [never]
     ? false
     : true;
 

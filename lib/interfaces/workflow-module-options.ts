@@ -47,6 +47,7 @@ export interface WorkflowModuleOptions {
   versionDeferDelay?: Duration;
   wake?: WakeOptions;
   idempotency?: IdempotencyOptions;
+  events?: EventOptions;
   outbox?: OutboxOptions;
   owners?: OwnerOptions;
   /** On whose behalf runs of `actor: 'system'` act: what `ctx.actor` is. Asked once per attempt. @default null */
@@ -126,6 +127,11 @@ export interface IdempotencyOptions {
   ttl?: Duration;
   /** Refuse the same key with another input (IDEMPOTENCY_CONFLICT). @default false */
   strict?: boolean;
+}
+
+export interface EventOptions {
+  /** How long an emitted event is kept for waits that do not exist yet (WAIT-3). @default '7 days' */
+  retention?: Duration;
 }
 
 export interface OutboxOptions {

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { Stage } from '../../lib/decorators/index.js';
 import { Workflow } from '../../lib/decorators/index.js';
-import type { Flow, StageContext, StageHandler, WorkflowBlueprint } from '../../lib/interfaces/index.js';
+import type {
+  CompletionCheck,
+  Flow,
+  StageContext,
+  StageHandler,
+  WorkflowBlueprint,
+} from '../../lib/interfaces/index.js';
 
 /** Classes that both the right and the wrong uses are made of. */
 export class Pages {
@@ -98,6 +104,25 @@ const dated = { output: z.object({ at: z.string().transform((text) => new Date(t
 export class Dated implements StageHandler<typeof dated> {
   execute(_ctx: StageContext<typeof dated>) {
     return { at: '2026-01-01' };
+  }
+}
+
+const rendered = { input: z.object({ report: z.string() }), output: z.object({ pages: z.number() }) };
+
+/** Its work goes on elsewhere; now and then there is none. */
+@Stage({ id: 'render', ...rendered })
+export class Render implements StageHandler<typeof rendered> {
+  async execute(ctx: StageContext<typeof rendered>) {
+    if (ctx.input.report === '') return { pages: 0 };
+    return ctx.suspend({ every: '1m', maxWait: '1 h', state: { jobId: 'j' } });
+  }
+
+  async checkCompletion(
+    state: { jobId: string },
+    _ctx: StageContext<typeof rendered>,
+  ): Promise<CompletionCheck<{ pages: number }>> {
+    if (state.jobId === '') return { status: 'failed', code: 'RENDER_FAILED', message: 'no job' };
+    return state.jobId === 'j' ? { status: 'ready', output: { pages: 1 } } : { status: 'pending', next: '5m', state };
   }
 }
 

@@ -67,4 +67,12 @@ describe('the typed face', () => {
     const line = wrongUses.find(({ title }) => title.startsWith('what precedes'))?.line ?? NaN;
     expect(wrong.get(line + 1)).toContain('The output before this stage does not fit its input');
   });
+
+  it.each([
+    ['WAIT-6: a stage that suspends itself for ever', 'suspends itself', 'has no checkCompletion'],
+    ['STEP-1: a value that was never stored', 'a Date comes back', 'NotStorable<Date>'],
+  ])('%s is told so in a sentence', (_, begins, sentence) => {
+    const line = wrongUses.find(({ title }) => title.startsWith(begins))?.line ?? NaN;
+    expect(wrong.get(line + 1)).toContain(sentence);
+  });
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OnWorkflowEvent, Stage, Workflow } from '../../lib/decorators/index.js';
 import type {
+  CompletionCheck,
   Flow,
   StageContext,
   StageHandler,
@@ -93,6 +94,71 @@ export function contexts() {
   void context.optional(Sentiment).score;
   // @ts-expect-error a skip without a reason
   void context.skip();
+  // @ts-expect-error a level that is none
+  context.log('a', 'debug');
+  // @ts-expect-error a suspension without an interval: nothing would ask again
+  void context.suspend({ state: 1 });
+  // @ts-expect-error a scope that is none
+  context.annotate('a', 1, { scope: 'owner' });
+}
+
+export async function steps() {
+  const { step } = context;
+  // @ts-expect-error nothing returned is null, not undefined
+  const none: undefined = await step.run('a', async () => {});
+  // @ts-expect-error a Date comes back as none
+  (await step.run('b', () => ({ at: new Date() }))).at.getTime();
+  // @ts-expect-error a Map comes back as none
+  (await context.once('c', async () => new Map([['a', 1]]))).get('a');
+  // @ts-expect-error a step without a body
+  await step.run('d');
+  // @ts-expect-error a step without a name
+  await step.run(() => 1);
+  // @ts-expect-error an option that does not exist
+  await step.run('e', () => 1, { retries: 3 });
+  // @ts-expect-error a duration is a number or a text
+  await step.sleep('f', new Date());
+  // @ts-expect-error an instant is a Date or a text
+  await step.sleepUntil('g', 5);
+  // @ts-expect-error an item's body is asynchronous: it awaits its steps
+  await step.all('h', [1], (item) => item);
+  return none;
+}
+
+export async function waits() {
+  const { step } = context;
+  // @ts-expect-error a poll without an interval
+  await step.waitFor('a', () => true, {});
+  // @ts-expect-error the value that is waited for is never undefined, nor anything else
+  const found: string = await step.waitFor('b', () => (context.attempt > 1 ? 1 : undefined), { every: '1m' });
+  // @ts-expect-error a timeout that is returned without a timeout
+  await step.waitFor('c', () => true, { every: '1m', onTimeout: 'return' });
+  const late = await step.waitForSignal('d', { timeout: '1m', onTimeout: 'return' });
+  // @ts-expect-error the value is there only where it did not time out
+  void late.value;
+  // @ts-expect-error a wait for any event at all
+  await step.waitForEvent('e', { timeout: '1m' });
+  // @ts-expect-error a subject is a type and an id
+  await step.waitForEvent('f', { key: 'k', subject: 'invoice:7' });
+  const event = await step.waitForEvent('g', { key: 'k' });
+  // @ts-expect-error an event without a schema is unknown
+  void event.amount;
+  const typed = await step.waitForEvent('h', { key: 'k', schema: input });
+  // @ts-expect-error an event has what its schema says
+  void typed.uri;
+  return found;
+}
+
+export async function children() {
+  const { step } = context;
+  // @ts-expect-error wrong input of a child
+  await step.runWorkflow('a', DocumentAnalysis, { uri: 'x' });
+  // @ts-expect-error a class that is no workflow as a child
+  await step.runWorkflow('b', Pages, {});
+  // @ts-expect-error a child that nobody waits for has no output
+  void (await step.runWorkflow('c', DocumentAnalysis, { url: 'x' }, { wait: false })).report;
+  // @ts-expect-error a child that is waited for has no id
+  void (await step.runWorkflow('d', DocumentAnalysis, { url: 'x' })).runId;
 }
 
 // @ts-expect-error decorator and handler name different schemas
@@ -136,6 +202,25 @@ export class OtherInput implements WorkflowBlueprint<typeof input> {
   }
 }
 
+// @ts-expect-error suspends itself, and nothing ends it
+@Stage({ id: 'e', ...senti })
+export class NeverEnds implements StageHandler<typeof senti> {
+  async execute(ctx: StageContext<typeof senti>) {
+    return ctx.suspend({ every: '1m' });
+  }
+}
+
+export class WrongCompletion implements StageHandler<typeof senti> {
+  execute(ctx: StageContext<typeof senti>) {
+    return ctx.suspend({ every: '1m' });
+  }
+
+  // @ts-expect-error completes with what its output schema does not take
+  checkCompletion(): CompletionCheck<{ score: string }> {
+    return { status: 'ready', output: { score: 'x' } };
+  }
+}
+
 // @ts-expect-error no define
 @Workflow({ id: 'v', version: 1, input })
 export class NoDefine {}
@@ -155,6 +240,8 @@ export const options: WorkflowModuleOptions[] = [
   { workers: { concurrency: 2 } },
   // @ts-expect-error wrong value
   { migrations: 'maybe' },
+  // @ts-expect-error an event is kept for a duration
+  { events: { retention: true } },
   // @ts-expect-error a number
   { worker: { concurrency: '5' } },
 ];

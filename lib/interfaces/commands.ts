@@ -1,0 +1,31 @@
+import type { SubjectName } from '../engine/ports/step-store.js';
+import type { TransactionManager } from './run-handle.js';
+
+export interface SignalOptions {
+  /**
+   * The sender's own id of this message: sending it to the same run again is a no-op. Only its digest is stored.
+   * @default each call counts
+   */
+  messageId?: string;
+  /** Sends inside this open transaction: rolled back, nothing was sent. */
+  manager?: TransactionManager;
+}
+
+/** Something that happened, told to every run of its owner that waits for it (`ctx.step.waitForEvent`). */
+export interface EmitEvent {
+  /** What happened, as waits name it: `'payment.received'`. */
+  key: string;
+  /** JSON of at most `limits.maxOutputBytes`: what `where` is asked of, and what the wait gives. @default null */
+  payload?: unknown;
+  /** What it is about. Waits that name a subject hear only of that one. @default null */
+  subject?: SubjectName;
+  /** The sender's own id of this event: emitting it again is a no-op. Only its digest is stored. @default each call counts */
+  messageId?: string;
+  /** Whose runs hear of it; null = runs of nobody. @default what `owners.resolve` says, else null */
+  owner?: string | null;
+}
+
+export interface RerunOptions {
+  /** The same key for the same run and node reruns it once. Only its digest is stored. @default each call counts */
+  idempotencyKey?: string;
+}
