@@ -12,6 +12,7 @@ import type {
   RunDetails,
   RunHistory,
   StageRunRow,
+  WakeProbe,
   WorkflowStore,
 } from '../../engine/ports/index.js';
 import type { EngineEvent, Transition } from '../../engine/state/rows.js';
@@ -112,6 +113,11 @@ export class StoreUnderTest {
 
   async promote(): Promise<number> {
     return (await this.store.promoteDelayed(100, 0)).promoted;
+  }
+
+  probe(given: Partial<Parameters<WorkflowStore['probe']>[0]> = {}): Promise<WakeProbe> {
+    const after = { stuckAfterMs: 900_000, requeueAfterMs: 60_000, eventRetentionMs: 604_800_000 };
+    return this.store.probe({ ...LIMITS, ...after, aheadMs: 0, ...given });
   }
 
   async history(runId: string): Promise<RunHistory> {

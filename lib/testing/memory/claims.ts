@@ -43,12 +43,13 @@ export function takeUnsent({ db, now }: MemorySession, limit: number): UnsentJob
     const stageRun = db.stageRuns.get(job.stageRunId);
     if (stageRun === undefined) return [];
     const { kind, stageRunId, runId, queue, priority } = job;
-    return [{ kind, stageRunId, runId, queue, priority, attempt: nextAttempt(job, stageRun) }];
+    const resumes = kind === 'cancel' ? 0 : stageRun.resumes;
+    return [{ kind, stageRunId, runId, queue, priority, attempt: nextAttempt(job, stageRun), resumes }];
   });
 }
 
 const nextAttempt = (job: JobRecord, stageRun: StageRunRecord): number =>
-  1 + (job.kind === 'cancel' ? job.attempt : stageRun.attempt);
+  job.kind === 'cancel' ? job.attempt + 1 : stageRun.attempt + (stageRun.resumed ? 0 : 1);
 
 type WantedJob = NonNullable<Parameters<WorkStore['claimStageRun']>[2]>;
 
@@ -84,8 +85,9 @@ function take(session: MemorySession, job: JobRecord, workerId: string): Claimed
     return discard(session, job, 'duplicate');
   }
   const token = session.nextId();
+  const goesOn = stageRun.resumed;
   hold(session, job, stageRun, { workerId, token });
-  if (job.kind === 'execute') tell(session, run.id, [stageStarted(stageRun)]);
+  if (job.kind === 'execute' && !goesOn) tell(session, run.id, [stageStarted(stageRun)]);
   return claimedJob(session, job, run, stageRun, token);
 }
 
@@ -128,6 +130,7 @@ function claimedJob(
       attempt: job.kind === 'execute' ? stageRun.attempt : job.attempt,
       budgetFrom: stageRun.budgetFrom,
       deferrals: stageRun.deferrals,
+      hasLedger: stageRun.claims > 1,
     },
     earlier: earlierOf(session, run),
   };

@@ -61,7 +61,10 @@ export function hold(
   if (job.kind === 'cancel') return;
   db.stageRuns.patch(stageRun, {
     status: 'RUNNING',
-    attempt: stageRun.attempt + 1,
+    // What was suspended goes on as the attempt that it was.
+    attempt: stageRun.attempt + (stageRun.resumed ? 0 : 1),
+    resumed: false,
+    claims: stageRun.claims + 1,
     claimToken: token,
     workerId,
     startedAt: now,

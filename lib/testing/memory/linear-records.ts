@@ -4,6 +4,7 @@ import { handOff } from './hand-offs.js';
 import { heldJobOf } from './jobs.js';
 import { endAttempt } from './outcomes.js';
 import { tell } from './outbox-writes.js';
+import { writeBeside } from './recorded-beside.js';
 import type { MemorySession } from './session.js';
 import { applyTransition } from './transitions.js';
 
@@ -11,6 +12,7 @@ export function recordLinear(session: MemorySession, record: LinearRecord): Reco
   const fenced = findFenced(session, record.lease);
   if (fenced === undefined) return { verdict: 'not-fenced' };
   const { run, stageRun } = fenced;
+  if (record.beside !== undefined) writeBeside(session, fenced, record.attempt, record.beside);
   const job = heldJobOf(session, stageRun);
   endAttempt(session, stageRun, job, record.outcome);
   tell(session, run.id, record.events);

@@ -1,3 +1,4 @@
+import { isTerminalRun } from '../../engine/state/statuses.js';
 import { Journal } from './table/journal.js';
 import { MemoryTable } from './table/memory-table.js';
 import { GroupIndex, SortedIndex } from './table/table-index.js';
@@ -12,6 +13,7 @@ import type {
   StageRunRecord,
   StartKeyRecord,
 } from './records.js';
+import type { AnnotationRecord, EventRecord, LogLineRecord, StepRecord } from './step-records.js';
 
 /** How many hash slots the outbox is spread over; a relay leases slots. */
 const OUTBOX_SLOTS = 16;
@@ -26,6 +28,17 @@ export const compareJobs = (a: JobRecord, b: JobRecord): number =>
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const compareIds = (a: { readonly id: string }, b: { readonly id: string }): number => compareTexts(a.id, b.id);
+
+const compareSteps = (a: StepRecord, b: StepRecord): number =>
+  compareTexts(a.stageRunId, b.stageRunId) || compareTexts(a.key, b.key);
+
+const compareDue = (a: StepRecord, b: StepRecord): number => (a.dueAt ?? 0) - (b.dueAt ?? 0) || compareSteps(a, b);
+
+const compareAges = (a: EventRecord, b: EventRecord): number => a.createdAt - b.createdAt || compareIds(a, b);
+
+const isOpen = ({ status }: StepRecord): boolean => status === 'waiting';
+
+const isEventWait = (row: StepRecord): boolean => isOpen(row) && row.kind === 'event';
 
 const byRun = <Row extends { readonly runId: string }>(): GroupIndex<Row> => new GroupIndex((row) => row.runId);
 
@@ -55,7 +68,51 @@ export class MemoryDatabase {
     (a, b) => a.id - b.id,
   );
 
-  readonly runs = this.#table<RunRecord>('runs', (run) => run.id);
+  readonly childrenOf = new GroupIndex<RunRecord>((run) => run.parentRunId ?? undefined);
+  /** Ended children whose parents don't know. */
+  readonly endedChildren = new SortedIndex<RunRecord>(
+    (run) => run.parentWaits && !run.parentTold && isTerminalRun(run.status),
+    compareIds,
+  );
+  /** Open children whose parents ended. */
+  readonly orphans = new SortedIndex<RunRecord>((run) => run.cancelAsked && !isTerminalRun(run.status), compareIds);
+
+  readonly stepsOf = new GroupIndex<StepRecord>((row) => row.stageRunId);
+  /** Open waits by run. */
+  readonly waitsOf = new GroupIndex<StepRecord>((row) => (isOpen(row) ? row.runId : undefined));
+  readonly stepsByEvent = new GroupIndex<StepRecord>((row) => row.eventId ?? undefined);
+  /** Open waits that time may end. Those for events stand apart: what lies there for them is matched before they time out. */
+  readonly dueWaits = new SortedIndex<StepRecord>(
+    (row) => isOpen(row) && row.kind !== 'event' && row.dueAt !== null,
+    compareDue,
+  );
+  readonly dueEventWaits = new SortedIndex<StepRecord>((row) => isEventWait(row) && row.dueAt !== null, compareDue);
+  readonly eventWaits = new GroupIndex<StepRecord>((row) =>
+    isEventWait(row) && row.eventKey !== null ? ownedKey(row.eventKey, row.ownerId) : undefined,
+  );
+  readonly uncheckedWaits = new SortedIndex<StepRecord>(
+    (row) => isEventWait(row) && !row.checked,
+    (a, b) => a.createdAt - b.createdAt || compareSteps(a, b),
+  );
+
+  readonly eventsByKey = new GroupIndex<EventRecord>((event) =>
+    event.runId === null ? ownedKey(event.key, event.ownerId) : undefined,
+  );
+  /** Signals that no wait got yet. */
+  readonly untakenSignals = new GroupIndex<EventRecord>((event) =>
+    event.runId === null || event.taken ? undefined : signalKey(event.runId, event.key),
+  );
+  readonly eventsByMessage = new GroupIndex<EventRecord>((event) => event.messageDigest ?? undefined);
+  readonly unmatchedEvents = new SortedIndex<EventRecord>(
+    (event) => !event.matched && event.runId === null,
+    compareAges,
+  );
+  readonly eventsByAge = new SortedIndex<EventRecord>(() => true, compareAges);
+
+  readonly annotationsOf = byRun<AnnotationRecord>();
+  readonly logLinesOf = byRun<LogLineRecord>();
+
+  readonly runs = this.#table<RunRecord>('runs', (run) => run.id, [this.childrenOf, this.endedChildren, this.orphans]);
   readonly stageRuns = this.#table<StageRunRecord>('stage_runs', (row) => row.id, [this.stageRunsOf]);
   readonly nodeVisits = this.#table<NodeVisitRecord>('node_visits', nodeVisitKey);
   readonly attempts = this.#table<AttemptRecord>('attempts', (row) => row.id, [this.attemptsOf]);
@@ -69,6 +126,24 @@ export class MemoryDatabase {
   readonly startKeys = this.#table<StartKeyRecord>('idempotency_keys', (key) => key.digest);
   readonly outbox = this.#table<OutboxRecord>('outbox', (row) => String(row.id), [this.waitingOutbox]);
   readonly outboxSlots = this.#table<OutboxSlotRecord>('outbox_slots', (row) => String(row.slot));
+  readonly steps = this.#table<StepRecord>('steps', (row) => stepKey(row.stageRunId, row.key), [
+    this.stepsOf,
+    this.waitsOf,
+    this.stepsByEvent,
+    this.dueWaits,
+    this.dueEventWaits,
+    this.eventWaits,
+    this.uncheckedWaits,
+  ]);
+  readonly events = this.#table<EventRecord>('events', (event) => event.id, [
+    this.eventsByKey,
+    this.untakenSignals,
+    this.eventsByMessage,
+    this.unmatchedEvents,
+    this.eventsByAge,
+  ]);
+  readonly annotations = this.#table<AnnotationRecord>('annotations', (row) => row.id, [this.annotationsOf]);
+  readonly logLines = this.#table<LogLineRecord>('log_lines', (row) => row.id, [this.logLinesOf]);
   readonly definitions = this.#table<DefinitionRecord>('definitions', definitionRecordKey);
 
   #lastOutboxId = 0;
@@ -101,6 +176,13 @@ export class MemoryDatabase {
     return new MemoryTable(name, keyOf, this.journal, indexes);
   }
 }
+
+export const stepKey = (stageRunId: string, key: string): string => JSON.stringify([stageRunId, key]);
+
+/** Events and the waits for them find each other by key and owner (TRIG-4). */
+export const ownedKey = (key: string, ownerId: string | null): string => JSON.stringify([key, ownerId]);
+
+export const signalKey = (runId: string, name: string): string => JSON.stringify([runId, name]);
 
 export const nodeVisitKey = (visit: Omit<NodeVisitRecord, 'open'>): string =>
   JSON.stringify([visit.runId, visit.generation, visit.node, visit.visit]);

@@ -1,9 +1,7 @@
-import { v7 } from 'uuid';
-import type { NextId } from '../../engine/ports/ids.js';
 import type { JoinedTransaction } from '../../engine/ports/joined-transaction.js';
 import type * as port from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
-import { InvalidOptionsError, WorkflowError } from '../../errors/index.js';
+import { WorkflowError } from '../../errors/index.js';
 import { addCancelJob, finishCancelJob } from './cancel-jobs.js';
 import { claim, claimStageRun, takeUnsent } from './claims.js';
 import { registerDefinitions, type DriftedDefinition } from './definitions.js';
@@ -12,25 +10,17 @@ import { readFences } from './fences.js';
 import { settle } from './joined-records.js';
 import { extendLeases } from './leases.js';
 import { recordLinear } from './linear-records.js';
-import { MemoryClock, type StoreClock } from './memory-clock.js';
-import { MemoryDatabase } from './memory-database.js';
 import * as outbox from './outbox.js';
 import { changeRun } from './run-changes.js';
 import * as reads from './run-reads.js';
-import type { MemorySession } from './session.js';
 import { createRuns } from './starts.js';
+import { StepCalls } from './step-calls.js';
+import { refuseJoining } from './store-calls.js';
 import { MemoryDataError } from './table/data-error.js';
 import { instant } from './views.js';
 import * as wakes from './wakes.js';
 
-export interface MemoryStoreOptions {
-  /** @default the computer's clock, which `MemoryClock.advance` moves on */
-  readonly clock?: StoreClock;
-  /** Tables to share with another store, which then stands for another process. @default tables of its own */
-  readonly database?: MemoryDatabase;
-  /** Claim tokens and ids of attempt rows; counted ones make a simulation repeatable. @default UUIDv7 */
-  readonly nextId?: NextId;
-}
+export type { MemoryStoreOptions } from './store-calls.js';
 
 /**
  * The engine's store in the memory of one process, with the guarantees of the PostgreSQL one: the same conformance suite
@@ -42,63 +32,52 @@ export interface MemoryStoreOptions {
  *
  * @publicApi
  */
-export class MemoryStore implements port.WorkflowStore {
-  clockOffsetMs = 0;
-  readonly #clock: StoreClock;
-  readonly #db: MemoryDatabase;
-  readonly #nextId: NextId;
-
-  constructor({ clock = new MemoryClock(), database = new MemoryDatabase(), nextId = v7 }: MemoryStoreOptions = {}) {
-    this.#clock = clock;
-    this.#db = database;
-    this.#nextId = nextId;
-  }
-
+export class MemoryStore extends StepCalls implements port.WorkflowStore {
   async createRuns(runs: readonly port.NewRun[], transaction?: JoinedTransaction): Promise<port.CreatedRun[]> {
     refuseJoining('createRuns', transaction);
-    return this.#call((session) => createRuns(session, runs));
+    return this.call((session) => createRuns(session, runs));
   }
 
   async claim(request: port.ClaimRequest): Promise<port.ClaimResult> {
-    return this.#call((session) => claim(session, request));
+    return this.call((session) => claim(session, request));
   }
 
   async takeUnsent(limit: number): Promise<port.UnsentJob[]> {
-    return this.#call((session) => takeUnsent(session, limit));
+    return this.call((session) => takeUnsent(session, limit));
   }
 
   async claimStageRun(
     ...claimed: Parameters<port.WorkflowStore['claimStageRun']>
   ): Promise<port.ClaimedJob | 'race' | 'orphan' | 'duplicate'> {
-    return this.#call((session) => claimStageRun(session, ...claimed));
+    return this.call((session) => claimStageRun(session, ...claimed));
   }
 
   async record(records: readonly port.LinearRecord[]): Promise<port.RecordVerdict[]> {
-    return this.#call((session) => records.map((record) => recordLinear(session, record)));
+    return this.call((session) => records.map((record) => recordLinear(session, record)));
   }
 
   async settle(records: readonly port.JoinedRecord[], decide: port.DecideSettled): Promise<port.RecordVerdict[]> {
-    return this.#call((session) => settle(session, records, decide));
+    return this.call((session) => settle(session, records, decide));
   }
 
   async readFences(stageRunIds: readonly string[]): Promise<port.Fence[]> {
-    return this.#call((session) => readFences(session, stageRunIds));
+    return this.call((session) => readFences(session, stageRunIds));
   }
 
   async extendLeases(leases: readonly port.Lease[]): Promise<Map<string, port.LeaseState>> {
-    return this.#call((session) => extendLeases(session, leases));
+    return this.call((session) => extendLeases(session, leases));
   }
 
   async finishCancelJob(lease: port.Lease, retryInMs: number | null): Promise<boolean> {
-    return this.#call((session) => finishCancelJob(session, lease, retryInMs));
+    return this.call((session) => finishCancelJob(session, lease, retryInMs));
   }
 
   async addCancelJob(lease: port.Lease, jobId: string, queue: string): Promise<void> {
-    return this.#call((session) => addCancelJob(session, lease, jobId, queue));
+    return this.call((session) => addCancelJob(session, lease, jobId, queue));
   }
 
   async findExpired(limits: port.LeaseLimits, limit: number): Promise<port.ExpiredLease[]> {
-    return this.#call((session) => findExpired(session, limits, limit));
+    return this.call((session) => findExpired(session, limits, limit));
   }
 
   async reap(
@@ -106,7 +85,7 @@ export class MemoryStore implements port.WorkflowStore {
     limits: port.LeaseLimits,
     decide: port.DecideSettled,
   ): Promise<number> {
-    return this.#call((session) => reap(session, records, limits, decide));
+    return this.call((session) => reap(session, records, limits, decide));
   }
 
   async changeRun<R>(
@@ -116,98 +95,98 @@ export class MemoryStore implements port.WorkflowStore {
     transaction?: JoinedTransaction,
   ): Promise<port.ChangeResult<R> | undefined> {
     refuseJoining('changeRun', transaction);
-    return this.#call((session) => changeRun(session, runId, scope, decide));
+    return this.call((session) => changeRun(session, runId, scope, decide));
   }
 
   async getRun(runId: string, scope: port.OwnerScope): Promise<port.RunDetails | undefined> {
-    return this.#call((session) => reads.getRun(session, runId, scope));
+    return this.call((session) => reads.getRun(session, runId, scope));
   }
 
   async listRuns(filter: port.RunFilter, scope: port.OwnerScope): Promise<port.RunRow[]> {
-    return this.#call((session) => reads.listRuns(session, filter, scope));
+    return this.call((session) => reads.listRuns(session, filter, scope));
   }
 
   async countRuns(scope: port.OwnerScope, definitionId?: string): Promise<Partial<Record<RunStatus, number>>> {
-    return this.#call((session) => reads.countRuns(session, scope, definitionId));
+    return this.call((session) => reads.countRuns(session, scope, definitionId));
   }
 
   async history(runId: string, scope: port.OwnerScope): Promise<port.RunHistory | undefined> {
-    return this.#call((session) => reads.history(session, runId, scope));
+    return this.call((session) => reads.history(session, runId, scope));
   }
 
   async awaitRuns(runIds: readonly string[], scope: port.OwnerScope): Promise<port.RunDetails[]> {
-    return this.#call((session) => reads.awaitRuns(session, runIds, scope));
+    return this.call((session) => reads.awaitRuns(session, runIds, scope));
   }
 
   async readFinished(runIds: readonly string[], scope: port.OwnerScope): Promise<port.RunDetails[]> {
-    return this.#call((session) => reads.readFinished(session, runIds, scope));
+    return this.call((session) => reads.readFinished(session, runIds, scope));
   }
 
   async probe(thresholds: wakes.ProbeThresholds): Promise<port.WakeProbe> {
-    return this.#call((session) => wakes.probe(session, thresholds));
+    return this.call((session) => wakes.probe(session, thresholds));
   }
 
   async promoteDelayed(
     limit: number,
     aheadMs: number,
   ): Promise<{ promoted: number; retries: number; nextInMs: number | null }> {
-    return this.#call((session) => wakes.promoteDelayed(session, limit, aheadMs));
+    return this.call((session) => wakes.promoteDelayed(session, limit, aheadMs));
   }
 
   async requeueSent(requeueAfterMs: number, limit: number): Promise<number> {
-    return this.#call((session) => wakes.requeueSent(session, requeueAfterMs, limit));
+    return this.call((session) => wakes.requeueSent(session, requeueAfterMs, limit));
   }
 
   async findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<port.StuckPage> {
-    return this.#call((session) => wakes.findStuck(session, stuckAfterMs, after, limit));
+    return this.call((session) => wakes.findStuck(session, stuckAfterMs, after, limit));
   }
 
   async findOverdue(limit: number, aheadMs: number): Promise<{ readonly runId: string }[]> {
-    return this.#call((session) => wakes.findOverdue(session, limit, aheadMs));
+    return this.call((session) => wakes.findOverdue(session, limit, aheadMs));
   }
 
   async pruneKeys(limit: number): Promise<number> {
-    return this.#call((session) => wakes.pruneKeys(session, limit));
+    return this.call((session) => wakes.pruneKeys(session, limit));
   }
 
   async now(): Promise<string> {
-    return this.#call((session) => instant(session.now));
+    return this.call((session) => instant(session.now));
   }
 
   async leaseSlots(relayId: string, ttlMs: number, most: number, unheardForMs?: number): Promise<number[]> {
-    return this.#call((session) => outbox.leaseSlots(session, relayId, ttlMs, most, unheardForMs));
+    return this.call((session) => outbox.leaseSlots(session, relayId, ttlMs, most, unheardForMs));
   }
 
   async releaseSlots(relayId: string): Promise<void> {
-    return this.#call((session) => outbox.releaseSlots(session, relayId));
+    return this.call((session) => outbox.releaseSlots(session, relayId));
   }
 
   async readOutbox(relayId: string, slots: readonly number[], limit: number): Promise<port.OutboxRow[]> {
-    return this.#call((session) => outbox.readOutbox(session, relayId, slots, limit));
+    return this.call((session) => outbox.readOutbox(session, relayId, slots, limit));
   }
 
   async ackOutbox(ids: readonly string[]): Promise<void> {
-    return this.#call((session) => outbox.ackOutbox(session, ids));
+    return this.call((session) => outbox.ackOutbox(session, ids));
   }
 
   async failOutbox(id: string, delivered: number, message: string, retryInMs: number | null): Promise<void> {
-    return this.#call((session) => outbox.failOutbox(session, id, delivered, message, retryInMs));
+    return this.call((session) => outbox.failOutbox(session, id, delivered, message, retryInMs));
   }
 
   async discardOutbox(...unheard: Parameters<port.WorkflowStore['discardOutbox']>): Promise<number> {
-    return this.#call((session) => outbox.discardOutbox(session, ...unheard));
+    return this.call((session) => outbox.discardOutbox(session, ...unheard));
   }
 
   async listDeadLetters(limit: number): Promise<(port.OutboxRow & { error: string | null })[]> {
-    return this.#call((session) => outbox.listDeadLetters(session, limit));
+    return this.call((session) => outbox.listDeadLetters(session, limit));
   }
 
   async replayDeadLetters(ids: readonly string[]): Promise<number> {
-    return this.#call((session) => outbox.replayDeadLetters(session, ids));
+    return this.call((session) => outbox.replayDeadLetters(session, ids));
   }
 
   async registerDefinitions(definitions: readonly port.DefinitionRow[]): Promise<DriftedDefinition[]> {
-    return this.#call((session) => registerDefinitions(session, definitions));
+    return this.call((session) => registerDefinitions(session, definitions));
   }
 
   /** Memory is never out of reach; a test that plays an outage throws a `StoreUnavailableError`. */
@@ -220,15 +199,4 @@ export class MemoryStore implements port.WorkflowStore {
   }
 
   async close(): Promise<void> {}
-
-  #call<T>(work: (session: MemorySession) => T): T {
-    const session = { db: this.#db, now: this.#clock.now() + this.clockOffsetMs, nextId: this.#nextId };
-    return this.#db.journal.transaction(() => work(session));
-  }
-}
-
-function refuseJoining(method: string, transaction: JoinedTransaction | undefined): void {
-  if (transaction === undefined) return;
-  const message = 'the in-memory store can take no part in a transaction; leave it out, or test on PostgreSQL';
-  throw new InvalidOptionsError({ where: method, problems: [{ path: 'transaction', message }] });
 }

@@ -1,3 +1,4 @@
+import type { StageProgress } from '../../engine/state/notes.js';
 import type { JsonText } from '../../engine/state/rows.js';
 import type { RunStatus, StageRunStatus } from '../../engine/state/statuses.js';
 
@@ -5,8 +6,8 @@ import type { RunStatus, StageRunStatus } from '../../engine/state/statuses.js';
 export interface RunRecord {
   readonly id: string;
   readonly definitionId: string;
-  readonly definitionVersion: number;
-  readonly definitionKey: string;
+  definitionVersion: number;
+  definitionKey: string;
   readonly ownerId: string | null;
   readonly actor: JsonText | null;
   readonly trace: string | null;
@@ -18,6 +19,17 @@ export interface RunRecord {
   readonly enqueuedAt: number;
   /** When it fails RUN_TIMEOUT, or null. */
   readonly deadlineAt: number | null;
+  /** Of a child: the run, stage run and step that started it, and how deep it is nested. */
+  readonly parentRunId: string | null;
+  readonly parentStageRunId: string | null;
+  readonly parentStep: string | null;
+  readonly depth: number;
+  /** The parent's step waits for its end. */
+  readonly parentWaits: boolean;
+  /** That end has been delivered, or there was nothing to deliver it to. */
+  parentTold: boolean;
+  /** Its parent has ended: it is to be cancelled. */
+  cancelAsked: boolean;
   generation: number;
   status: RunStatus;
   output: JsonText | null;
@@ -34,7 +46,8 @@ export interface RunRecord {
 export interface StageRunRecord {
   readonly id: string;
   readonly runId: string;
-  readonly generation: number;
+  /** A rerun takes those that it keeps over to the next one. */
+  generation: number;
   readonly node: string;
   readonly position: number;
   readonly key: string;
@@ -50,6 +63,16 @@ export interface StageRunRecord {
   deferrals: number;
   /** How often the stuck-run search has queued it again. */
   requeues: number;
+  /** How often it was claimed: from the second time on its ledger may hold something. */
+  claims: number;
+  /** Its next claim goes on with the attempt that was suspended. */
+  resumed: boolean;
+  /** How often it went on after a wait. */
+  resumes: number;
+  /** While it is suspended: the queue of its job, and its cap. */
+  queue: string | null;
+  capMs: number | null;
+  progress: StageProgress | null;
   /** Stays after the end: by it a worker whose answer was lost finds that its own write was recorded. */
   claimToken: string | null;
   workerId: string | null;
@@ -87,7 +110,7 @@ export interface JobRecord {
   readonly id: string;
   readonly kind: 'execute' | 'cancel';
   readonly runId: string;
-  readonly definitionKey: string;
+  definitionKey: string;
   readonly priority: number;
   stageRunId: string;
   queue: string;
@@ -107,8 +130,12 @@ export interface StartKeyRecord {
   /** Hex of the digest. */
   readonly digest: string;
   runId: string;
-  inputDigest: Buffer;
-  expiresAt: number;
+  /** Null of an effect key. */
+  inputDigest: Buffer | null;
+  /** Null: it lives as long as its run. */
+  expiresAt: number | null;
+  /** Of an effect key: what the effect came to. */
+  result: JsonText | null;
 }
 
 export interface OutboxRecord {

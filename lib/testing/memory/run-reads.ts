@@ -3,7 +3,8 @@ import type { OwnerScope } from '../../engine/ports/scope.js';
 import { isTerminalRun, type RunStatus } from '../../engine/state/statuses.js';
 import type { RunRecord } from './records.js';
 import type { MemorySession } from './session.js';
-import { attemptRow, runDetails, runRow, stageRunRow } from './views.js';
+import type { StepRecord } from './step-records.js';
+import { annotationRow, attemptRow, logLineRow, runDetails, runRow, stageRunRow, stepHistoryRow } from './views.js';
 
 /** The run, if this scope may see it (OWNER-5). */
 export function findRun({ db }: MemorySession, runId: string, scope: OwnerScope): RunRecord | undefined {
@@ -54,8 +55,19 @@ export function history(session: MemorySession, runId: string, scope: OwnerScope
     run: runDetails(run),
     stageRuns: stageRuns.map(stageRunRow),
     attempts: db.attemptsOf.of(runId).map(attemptRow),
+    steps: stageRuns.flatMap(({ id }) => db.stepsOf.of(id).sort(inHistory)).map(stepHistoryRow),
+    annotations: db.annotationsOf.of(runId).sort(byId).map(annotationRow),
+    lines: db.logLinesOf.of(runId).sort(byId).map(logLineRow),
   };
 }
+
+/** With a place first, in order; then the others as they were made. */
+const inHistory = (a: StepRecord, b: StepRecord): number =>
+  a.seq === null && b.seq === null
+    ? a.createdAt - b.createdAt || (a.key < b.key ? -1 : 1)
+    : (a.seq ?? Infinity) - (b.seq ?? Infinity);
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
 
 /** Marks runs as awaited, so that their end is announced, and reads those that have ended already. */
 export function awaitRuns(session: MemorySession, runIds: readonly string[], scope: OwnerScope): RunDetails[] {

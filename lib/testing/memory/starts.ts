@@ -16,14 +16,19 @@ export function createRuns(session: MemorySession, runs: readonly NewRun[]): Cre
 /** Takes a start key for a run, unless a living one is held by another: then that one is returned (IDEM-1, IDEM-2). */
 function takeKey({ db, now }: MemorySession, runId: string, key: StartKey): CreatedRun | undefined {
   const digest = key.digest.toString('hex');
-  const fresh = { runId, inputDigest: Buffer.from(key.inputDigest), expiresAt: now + key.ttlMs };
+  const fresh = {
+    runId,
+    inputDigest: Buffer.from(key.inputDigest),
+    expiresAt: key.ttlMs === null ? null : now + key.ttlMs,
+  };
   const known = db.startKeys.get(digest);
   if (known === undefined) {
-    db.startKeys.insert({ digest, ...fresh });
+    db.startKeys.insert({ digest, result: null, ...fresh });
     return undefined;
   }
-  if (known.expiresAt > now)
-    return { runId: known.runId, created: false, dueInMs: 0, inputDigest: Buffer.from(known.inputDigest) };
+  const { expiresAt, inputDigest } = known;
+  if (expiresAt === null || expiresAt > now)
+    return { runId: known.runId, created: false, dueInMs: 0, inputDigest: inputDigest && Buffer.from(inputDigest) };
   db.startKeys.patch(known, fresh);
   return undefined;
 }
@@ -47,6 +52,13 @@ function writeRun(session: MemorySession, run: NewRun): number {
     createdAt: now,
     enqueuedAt: dueAt,
     deadlineAt: run.deadlineMs === null ? null : dueAt + run.deadlineMs,
+    parentRunId: run.parent?.runId ?? null,
+    parentStageRunId: run.parent?.stageRunId ?? null,
+    parentStep: run.parent?.key ?? null,
+    parentWaits: run.parent?.waits ?? false,
+    parentTold: false,
+    cancelAsked: false,
+    depth: run.parent?.depth ?? 0,
     generation: 1,
     status: delayed ? 'PENDING' : 'RUNNING',
     output: null,

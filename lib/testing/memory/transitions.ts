@@ -1,11 +1,14 @@
 import { isTerminalRun, isTerminalStageRun } from '../../engine/state/statuses.js';
 import type { NewStageRun, ReopenedStageRun, RunChange, Transition } from '../../engine/state/rows.js';
 import type { FinishedRun } from '../../engine/ports/work-store.js';
+import { askToCancelChildren } from './children.js';
 import { moveJob, queueJob } from './jobs.js';
 import { nodeVisitKey } from './memory-database.js';
 import { tell } from './outbox-writes.js';
 import type { JobRecord, RunRecord } from './records.js';
+import { beginGeneration, migrate } from './reruns.js';
 import type { MemorySession } from './session.js';
+import { cancelWait } from './waits.js';
 
 export interface TransitionPlace {
   /** The job of the attempt whose end this follows: moved to the one successor, or removed. */
@@ -21,6 +24,8 @@ export function applyTransition(
   transition: Transition,
   place: TransitionPlace,
 ): FinishedRun | null {
+  if (transition.rerun !== undefined) beginGeneration(session, run, transition.rerun.kept);
+  if (transition.migrate !== undefined) migrate(session, run, transition.migrate);
   if (transition.run !== null) changeRun(session, run, transition.run);
   for (const visit of transition.visits) setVisit(session, run, visit);
   for (const stageRun of transition.stageRuns) insertStageRun(session, run, stageRun);
@@ -33,7 +38,7 @@ export function applyTransition(
   }
   tell(session, run.id, transition.events);
   if (transition.run === null || !isTerminalRun(run.status)) return null;
-  return { runId: run.id, status: run.status, awaited: run.awaited };
+  return { runId: run.id, status: run.status, awaited: run.awaited, ...(run.parentWaits && { child: true }) };
 }
 
 function changeRun({ db, now }: MemorySession, run: RunRecord, change: RunChange): void {
@@ -95,6 +100,12 @@ function insertStageRun({ db, now }: MemorySession, run: RunRecord, row: NewStag
     losses: 0,
     deferrals: 0,
     requeues: 0,
+    claims: 0,
+    resumed: false,
+    resumes: 0,
+    queue: null,
+    capMs: null,
+    progress: null,
     claimToken: null,
     workerId: null,
     output: null,
@@ -114,6 +125,7 @@ function reopen(session: MemorySession, run: RunRecord, { id, job }: ReopenedSta
     budgetFrom: stageRun.attempt,
     losses: 0,
     requeues: 0,
+    resumed: false,
     claimToken: null,
     workerId: null,
     finishedAt: null,
@@ -125,17 +137,25 @@ function reopen(session: MemorySession, run: RunRecord, { id, job }: ReopenedSta
 function requeue(session: MemorySession, run: RunRecord, { id, job }: ReopenedStageRun): void {
   const stageRun = session.db.stageRuns.get(id);
   if (stageRun === undefined || stageRun.runId !== run.id || isTerminalStageRun(stageRun.status)) return;
+  const wasSuspended = stageRun.status === 'SUSPENDED';
   session.db.stageRuns.patch(stageRun, {
     status: 'PENDING',
     requeues: stageRun.requeues + 1,
+    ...(wasSuspended && { resumed: true, resumes: stageRun.resumes + 1 }),
     claimToken: null,
     workerId: null,
   });
   queueJob(session, { kind: 'execute', run, stageRunId: id, job });
 }
 
-/** Ends every stage run still open. A cancel hook that waits from before still has to be called. */
-function cancelOpen({ db, now }: MemorySession, run: RunRecord): void {
+/**
+ * Ends every stage run still open, and its waits; children that were waited for are to be cancelled. A cancel hook that
+ * waits from before still has to be called.
+ */
+function cancelOpen(session: MemorySession, run: RunRecord): void {
+  const { db, now } = session;
+  for (const wait of db.waitsOf.of(run.id)) cancelWait(session, wait);
+  askToCancelChildren(session, run);
   for (const stageRun of db.stageRunsOf.of(run.id)) {
     if (isTerminalStageRun(stageRun.status)) continue;
     db.stageRuns.patch(stageRun, { status: 'CANCELLED', finishedAt: now });

@@ -1,5 +1,14 @@
-import type { AttemptRow, RunDetails, RunRow, StageRunRow } from '../../engine/ports/run-store.js';
+import type { AnnotationRow } from '../../engine/ports/annotation-store.js';
+import type {
+  AttemptRow,
+  LogLineRow,
+  RunDetails,
+  RunRow,
+  StageRunRow,
+  StepHistoryRow,
+} from '../../engine/ports/run-store.js';
 import type { AttemptRecord, RunRecord, StageRunRecord } from './records.js';
+import type { AnnotationRecord, LogLineRecord, StepRecord } from './step-records.js';
 
 export const instant = (ms: number): string => new Date(ms).toISOString();
 const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
@@ -51,6 +60,7 @@ export const stageRunRow = (row: StageRunRecord): StageRunRow => ({
   errorCode: row.errorCode,
   errorMessage: row.errorMessage,
   output: row.output,
+  progress: row.progress,
 });
 
 export const attemptRow = (row: AttemptRecord): AttemptRow => ({
@@ -64,4 +74,42 @@ export const attemptRow = (row: AttemptRecord): AttemptRow => ({
   message: row.message,
   stack: row.stack,
   cause: row.cause,
+});
+
+export const stepHistoryRow = (row: StepRecord): StepHistoryRow => ({
+  stageRunId: row.stageRunId,
+  key: row.key,
+  kind: row.kind,
+  status: row.status,
+  seq: row.seq,
+  attempt: row.attempt,
+  result: row.result,
+  failure: row.failure,
+  timedOut: row.timedOut,
+  dueAt: instantOrNull(row.dueAt),
+  eventKey: row.eventKey,
+  childRunId: row.childRunId,
+  createdAt: instant(row.createdAt),
+  firedAt: instantOrNull(row.firedAt),
+});
+
+export const annotationRow = (row: AnnotationRecord): AnnotationRow => ({
+  id: row.id,
+  runId: row.runId,
+  stageRunId: row.stageRunId,
+  attempt: row.attempt,
+  key: row.key,
+  value: row.value,
+  scope: row.scope,
+  actor: row.actor,
+  createdAt: instant(row.createdAt),
+});
+
+export const logLineRow = (row: LogLineRecord): LogLineRow => ({
+  id: row.id,
+  stageRunId: row.stageRunId,
+  attempt: row.attempt,
+  level: row.level,
+  message: row.message,
+  createdAt: instant(row.createdAt),
 });

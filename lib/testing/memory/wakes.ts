@@ -1,22 +1,21 @@
-import type { StuckPage, WakeProbe } from '../../engine/ports/wake-store.js';
+import type { StuckPage, WakeProbe, WakeStore } from '../../engine/ports/wake-store.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
 import { whyExpired } from './expired-leases.js';
 import { tell } from './outbox-writes.js';
-import type { JobRecord, RunRecord } from './records.js';
+import type { JobRecord, RunRecord, StartKeyRecord } from './records.js';
+import { nextWaitIn } from './fired-waits.js';
 import { lastMoveOf } from './run-changes.js';
 import type { MemorySession } from './session.js';
+import type { StepRecord } from './step-records.js';
 
-export interface ProbeThresholds {
-  readonly staleMs: number;
-  readonly capMs: number;
-  readonly stuckAfterMs: number;
-  readonly requeueAfterMs: number;
-  readonly aheadMs: number;
-}
+export type ProbeThresholds = Readonly<Parameters<WakeStore['probe']>[0]>;
+
+/** A matching that has not ended after so long is not under way any more. */
+const MATCHING_MS = 5_000;
 
 export function probe(session: MemorySession, thresholds: ProbeThresholds): WakeProbe {
   const { db, now } = session;
-  const { aheadMs, stuckAfterMs, requeueAfterMs } = thresholds;
+  const { aheadMs, stuckAfterMs, requeueAfterMs, eventRetentionMs } = thresholds;
   const next = db.delayedJobs.first();
   const nextDelayedInMs = next === undefined ? null : next.runAt - now - aheadMs;
   const runs = [...db.runs.all()];
@@ -28,9 +27,22 @@ export function probe(session: MemorySession, thresholds: ProbeThresholds): Wake
     sentOverdue: overdueMessages(session, requeueAfterMs).length > 0,
     outboxDue: db.waitingOutbox.rows.some((row) => row.nextAt === null || row.nextAt <= now),
     stuckSuspects: runs.some((run) => isStuck(session, run, stuckAfterMs)),
-    expiredKeys: [...db.startKeys.all()].some((key) => key.expiresAt <= now),
+    waitsDue: isDue(db.dueWaits.first(), now + aheadMs),
+    nextWaitInMs: nextWaitIn(session, aheadMs),
+    eventWaitsOverdue: isDue(db.dueEventWaits.first(), now + aheadMs),
+    unmatched:
+      isOlder(db.unmatchedEvents.first(), now - MATCHING_MS) || isOlder(db.uncheckedWaits.first(), now - MATCHING_MS),
+    childrenEnded: db.endedChildren.first() !== undefined,
+    orphans: db.orphans.first() !== undefined,
+    expiredEvents: isOlder(db.eventsByAge.first(), now - eventRetentionMs),
+    expiredKeys: [...db.startKeys.all()].some((key) => isOver(key, now)),
   };
 }
+
+const isDue = (row: StepRecord | undefined, at: number): boolean => row !== undefined && (row.dueAt ?? Infinity) <= at;
+
+const isOlder = (row: { readonly createdAt: number } | undefined, than: number): boolean =>
+  row !== undefined && row.createdAt <= than;
 
 export function promoteDelayed(
   session: MemorySession,
@@ -82,6 +94,7 @@ export function findStuck(
 
 const isStuck = (session: MemorySession, run: RunRecord, stuckAfterMs: number): boolean =>
   run.status === 'RUNNING' &&
+  !session.db.waitsOf.has(run.id) &&
   session.db.jobsOf.of(run.id).length === 0 &&
   session.now - lastMoveOf(session, run) > stuckAfterMs;
 
@@ -95,7 +108,9 @@ const isOverdue = ({ now }: MemorySession, run: RunRecord, aheadMs: number): boo
   !isTerminalRun(run.status) && run.deadlineAt !== null && run.deadlineAt <= now + aheadMs;
 
 export function pruneKeys({ db, now }: MemorySession, limit: number): number {
-  const over = [...db.startKeys.all()].filter((key) => key.expiresAt <= now).slice(0, limit);
+  const over = [...db.startKeys.all()].filter((key) => isOver(key, now)).slice(0, limit);
   for (const key of over) db.startKeys.remove(key);
   return over.length;
 }
+
+const isOver = ({ expiresAt }: StartKeyRecord, now: number): boolean => expiresAt !== null && expiresAt <= now;

@@ -251,7 +251,7 @@ describe('the link to a transport', () => {
 });
 
 const unsent = (attempt = 1) =>
-  ({ kind: 'execute', stageRunId: 's', runId: 'r', queue: 'q', priority: 0, attempt }) as const;
+  ({ kind: 'execute', stageRunId: 's', runId: 'r', queue: 'q', priority: 0, attempt, resumes: 0 }) as const;
 
 describe('a dispatcher', () => {
   function dispatcherOf(pages: (readonly ReturnType<typeof unsent>[])[], requeueAfterMs = 60_000) {

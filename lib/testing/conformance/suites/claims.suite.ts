@@ -89,6 +89,7 @@ export function describeClaims({ it, expect }: StoreSuite): void {
       attempt: 1,
       budgetFrom: 0,
       deferrals: 0,
+      hasLedger: false,
     });
   });
 

@@ -20,9 +20,7 @@ const REQUEUE_AFTER_MS = 60_000;
 /** Jobs on their way to an external transport, and the messages that come back from it. */
 export function describeSends({ it, expect }: StoreSuite): void {
   const take = (on: StoreUnderTest) => on.store.takeUnsent(100);
-  const isOverdue = async (on: StoreUnderTest) =>
-    (await on.store.probe({ ...LIMITS, stuckAfterMs: 900_000, requeueAfterMs: REQUEUE_AFTER_MS, aheadMs: 0 }))
-      .sentOverdue;
+  const isOverdue = async (on: StoreUnderTest) => (await on.probe({ requeueAfterMs: REQUEUE_AFTER_MS })).sentOverdue;
   const claimAttempt = (on: StoreUnderTest, stageRunId: string, attempt: number) =>
     on.store.claimStageRun(stageRunId, 'worker-a', { kind: 'execute', attempt });
   const claimed = async (on: StoreUnderTest, stageRunId: string, attempt: number): Promise<ClaimedJob> => {
@@ -38,7 +36,7 @@ export function describeSends({ it, expect }: StoreSuite): void {
     const run = await on.start({ priority: 3, transition: newTransition({ stageRuns: [newStageRun({ job })] }) });
     await on.start({ delayMs: 60_000 });
     expect(await take(on)).toEqual([
-      { kind: 'execute', stageRunId: onlyStage(run), runId: run.id, queue: 'mail', priority: 3, attempt: 1 },
+      { kind: 'execute', stageRunId: onlyStage(run), runId: run.id, queue: 'mail', priority: 3, attempt: 1, resumes: 0 },
     ]);
     expect(await take(on)).toEqual([]);
   });

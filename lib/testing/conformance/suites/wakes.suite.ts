@@ -4,10 +4,7 @@ import type { StoreSuite } from '../suite.js';
 
 const STUCK_AFTER_MS = 900_000;
 
-const REQUEUE_AFTER_MS = 60_000;
-
-const probe = (on: StoreUnderTest, aheadMs = 0) =>
-  on.store.probe({ ...LIMITS, stuckAfterMs: STUCK_AFTER_MS, requeueAfterMs: REQUEUE_AFTER_MS, aheadMs });
+const probe = (on: StoreUnderTest, aheadMs = 0) => on.probe({ stuckAfterMs: STUCK_AFTER_MS, aheadMs });
 
 /** A RUNNING run with a stage run that nothing will ever run. */
 const stuckRun = () => newRun({ transition: newTransition({ stageRuns: [newStageRun({ job: null })] }) });
@@ -22,6 +19,13 @@ export function describeWakes({ it, expect }: StoreSuite): void {
       sentOverdue: false,
       outboxDue: false,
       stuckSuspects: false,
+      waitsDue: false,
+      nextWaitInMs: null,
+      eventWaitsOverdue: false,
+      unmatched: false,
+      childrenEnded: false,
+      orphans: false,
+      expiredEvents: false,
       expiredKeys: false,
     });
   });

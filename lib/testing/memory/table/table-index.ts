@@ -4,25 +4,31 @@ export interface TableIndex<Row> {
   remove(row: Row): void;
 }
 
-/** Rows by one column that never changes, in the order they were inserted. */
+/** Rows by what they have in common, in the order in which they were last written; `undefined` leaves a row out. */
 export class GroupIndex<Row> implements TableIndex<Row> {
   readonly #groups = new Map<string, Set<Row>>();
 
-  constructor(private readonly columnOf: (row: Row) => string) {}
+  constructor(private readonly groupOf: (row: Row) => string | undefined) {}
 
   of(value: string): Row[] {
     return [...(this.#groups.get(value) ?? [])];
   }
 
+  has(value: string): boolean {
+    return this.#groups.has(value);
+  }
+
   add(row: Row): void {
-    const value = this.columnOf(row);
+    const value = this.groupOf(row);
+    if (value === undefined) return;
     const group = this.#groups.get(value);
     if (group === undefined) this.#groups.set(value, new Set([row]));
     else group.add(row);
   }
 
   remove(row: Row): void {
-    const value = this.columnOf(row);
+    const value = this.groupOf(row);
+    if (value === undefined) return;
     const group = this.#groups.get(value);
     group?.delete(row);
     if (group?.size === 0) this.#groups.delete(value);

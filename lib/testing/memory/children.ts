@@ -1,0 +1,59 @@
+import type { FinishedRun } from '../../engine/ports/work-store.js';
+import { stepKey } from './memory-database.js';
+import type { RunRecord } from './records.js';
+import type { MemorySession } from './session.js';
+import type { StepRecord } from './step-records.js';
+import { endWait } from './waits.js';
+
+/** Tells parents what their children came to (STEP-9). Returns how many waits that ended. */
+export function deliverChildren(session: MemorySession, limit: number): number {
+  const { db } = session;
+  let delivered = 0;
+  for (const child of db.endedChildren.rows.slice(0, limit)) {
+    const row = db.steps.get(stepKey(child.parentStageRunId ?? '', child.parentStep ?? ''));
+    if (row?.status === 'waiting') {
+      deliverChild(session, child, row);
+      delivered++;
+    } else {
+      // Whoever is to wait for it finds its end when the wait is opened.
+      db.runs.patch(child, { parentTold: true });
+    }
+  }
+  return delivered;
+}
+
+/** Ends the wait for a child with what it came to. */
+export function deliverChild(session: MemorySession, child: RunRecord, row: StepRecord): void {
+  session.db.runs.patch(child, { parentTold: true });
+  if (child.status === 'COMPLETED') endWait(session, row, { status: 'completed', result: child.output });
+  else endWait(session, row, { status: 'failed', failure: JSON.stringify(childFailure(child)) });
+}
+
+function childFailure({ id, status, failureCode, failureMessage, cancelReason }: RunRecord): object {
+  const why = failureMessage ?? cancelReason;
+  return {
+    code: 'CHILD_RUN_FAILED',
+    name: 'ChildRunError',
+    message: `The child run ${id} ended ${status}${why === null ? '' : `: ${why}`}.`,
+    params: { runId: id, status, failureCode, failureMessage },
+    retryable: false,
+  };
+}
+
+/** Open runs whose parents ended and waited for them: to be cancelled (CANCEL-3). */
+export function findOrphans(
+  { db }: MemorySession,
+  limit: number,
+): { readonly runId: string; readonly parentEnded: FinishedRun['status'] }[] {
+  return db.orphans.rows.slice(0, limit).map(({ id, parentRunId }) => ({
+    runId: id,
+    parentEnded: db.runs.get(parentRunId ?? '')?.status ?? 'CANCELLED',
+  }));
+}
+
+/** Marks the open children that a run that has ended waited for. */
+export function askToCancelChildren({ db }: MemorySession, run: RunRecord): void {
+  for (const child of db.childrenOf.of(run.id)) {
+    if (child.parentWaits && !child.cancelAsked) db.runs.patch(child, { cancelAsked: true });
+  }
+}

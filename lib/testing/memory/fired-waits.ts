@@ -1,0 +1,81 @@
+import type { FiredWaits } from '../../engine/ports/step-store.js';
+import { isTerminalRun } from '../../engine/state/statuses.js';
+import { deliverChild } from './children.js';
+import type { MemorySession } from './session.js';
+import { findSignal, takeSignal } from './signals.js';
+import type { StepRecord } from './step-records.js';
+import { cancelWait, endWait, isAbandoned } from './waits.js';
+
+type Counted = 'timers' | 'timeouts' | 'polls' | 'retries';
+
+/** Ends the waits whose time has come, the longest due first, but for those for events. */
+export function fireDue(session: MemorySession, limit: number, aheadMs: number): FiredWaits {
+  const { db, now } = session;
+  const counts = { timers: 0, timeouts: 0, polls: 0, retries: 0 };
+  let resumed = 0;
+  const page: StepRecord[] = [];
+  for (const row of db.dueWaits.rows) {
+    if (page.length >= limit || (row.dueAt ?? Infinity) > now + aheadMs) break;
+    page.push(row);
+  }
+  for (const row of page) {
+    const before = db.stageRuns.get(row.stageRunId)?.status;
+    const counted = fire(session, row);
+    if (counted !== undefined) counts[counted]++;
+    if (before === 'SUSPENDED' && db.stageRuns.get(row.stageRunId)?.status === 'PENDING') resumed++;
+  }
+  return { ...counts, resumed, nextInMs: nextWaitIn(session, aheadMs), more: page.length >= limit };
+}
+
+function fire(session: MemorySession, row: StepRecord): Counted | undefined {
+  if (isAbandoned(session, row)) {
+    cancelWait(session, row);
+    return undefined;
+  }
+  switch (row.kind) {
+    case 'sleep':
+      endWait(session, row, { status: 'completed', result: null });
+      return 'timers';
+    case 'poll':
+    case 'completion':
+      endWait(session, row, { status: 'ready' });
+      return 'polls';
+    case 'run':
+    case 'once':
+      endWait(session, row, { status: 'ready' });
+      return 'retries';
+    case 'lease':
+      endWait(session, row, { status: 'cancelled' });
+      return 'retries';
+    case 'signal':
+    case 'child':
+    case 'event':
+      return timeOut(session, row);
+  }
+}
+
+/** Unless what it waits for came in time and was not delivered yet: that counts (WAIT-3). */
+function timeOut(session: MemorySession, row: StepRecord): Counted | undefined {
+  const signal = row.kind === 'signal' ? findSignal(session, row) : undefined;
+  if (signal !== undefined) {
+    takeSignal(session, row, signal);
+    return undefined;
+  }
+  const child = row.childRunId === null ? undefined : session.db.runs.get(row.childRunId);
+  if (child !== undefined && isTerminalRun(child.status)) {
+    deliverChild(session, child, row);
+    return undefined;
+  }
+  endWait(session, row, { status: 'completed', timedOut: true });
+  return 'timeouts';
+}
+
+/** Milliseconds until the next wait ends by itself, those for events included, or null. */
+export function nextWaitIn({ db, now }: MemorySession, aheadMs: number): number | null {
+  const horizon = now + aheadMs;
+  const instants = [db.dueWaits, db.dueEventWaits].flatMap(({ rows }) => {
+    const next = rows.find(({ dueAt }) => dueAt !== null && dueAt > horizon);
+    return next?.dueAt ?? [];
+  });
+  return instants.length === 0 ? null : Math.min(...instants) - horizon;
+}
