@@ -1,11 +1,8 @@
 import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/index.js';
 import type { EngineEvent, RunState, Transition } from '../../engine/state/rows.js';
 import type { TransactionQuery } from '../engine-pool.js';
-import {
-  transitionValues,
-  type AppliedRow,
-  type RunTransition,
-} from '../dialects/postgres/statements/apply-transitions.js';
+import type { AppliedRow } from '../dialects/postgres/statements/apply-transitions.js';
+import { transitionValues, type RunTransition } from '../dialects/postgres/statements/transition-rows.js';
 import { runState, type StateRow } from '../dialects/postgres/statements/read-states.js';
 import type { StoreContext } from './store-context.js';
 
@@ -51,11 +48,12 @@ export async function apply(
   const written = transitions.filter(({ transition }) => !isEmpty(transition));
   if (written.length === 0) return new Map();
   const rows = await query<AppliedRow>(statement, transitionValues(offsetMs, written));
-  return new Map(
-    rows
-      .filter((row) => row.status !== 'RUNNING')
-      .map((row) => [row.id, { runId: row.id, status: row.status as FinishedRun['status'], awaited: row.awaited }]),
-  );
+  return new Map(rows.map((row) => [row.id, finishedRun(row)]));
+}
+
+export function finishedRun({ id, status, awaited, child }: AppliedRow): FinishedRun {
+  const finished = { runId: id, status: status as FinishedRun['status'], awaited };
+  return child ? { ...finished, child } : finished;
 }
 
 function follow(
@@ -91,6 +89,8 @@ function join(a: Transition, b: Transition): Transition {
     requeued: [...a.requeued, ...b.requeued],
     visits: [...a.visits, ...b.visits],
     events: [...a.events, ...b.events],
+    rerun: b.rerun ?? a.rerun,
+    migrate: b.migrate ?? a.migrate,
     cancelOpen: a.cancelOpen || b.cancelOpen,
     cancelJobs: [...a.cancelJobs, ...b.cancelJobs],
   };
@@ -99,6 +99,8 @@ function join(a: Transition, b: Transition): Transition {
 function isEmpty(t: Transition): boolean {
   return (
     !t.run &&
+    !t.rerun &&
+    !t.migrate &&
     !t.cancelOpen &&
     [t.stageRuns, t.reopened, t.requeued, t.visits, t.events, t.cancelJobs].every((rows) => rows.length === 0)
   );

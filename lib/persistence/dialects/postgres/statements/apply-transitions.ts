@@ -1,226 +1,95 @@
-import type { Transition } from '../../../../engine/state/rows.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { RowSet } from '../row-set.js';
-import { CANCEL, clock, DUE, ENDED, EXECUTE, OPEN_STAGE_RUN, slotOf } from '../sql.js';
+import { clock, DUE, ENDED, EXECUTE, OPEN_RUN, OPEN_STAGE_RUN, slotOf } from '../sql.js';
+import { rowsOf } from './transition-rows.js';
 
-interface RunRow {
-  id: string;
-  status: string | null;
-  output: string | null;
-  code: string | null;
-  message: string | null;
-  params: string | null;
-  node: string | null;
-  reason: string | null;
-  cascade: boolean;
-}
-interface StageRunRow {
-  id: string;
-  rid: string;
-  node: string;
-  position: number;
-  key: string;
-  stage: string;
-  visit: number;
-  ordinal: number;
-  status: string;
-  skip_reason: string | null;
-  code: string | null;
-  message: string | null;
-}
-interface JobRow {
-  id: string;
-  rid: string;
-  sid: string;
-  kind: number;
-  queue: string;
-  cap: number | null;
-}
-interface AgainRow {
-  id: string;
-  reopened: boolean;
-}
-interface VisitRow {
-  rid: string;
-  node: string;
-  visit: number;
-  open: number;
-}
-interface EventRow {
-  rid: string;
-  events: string;
-}
-
-const runRows = new RowSet<RunRow>({
-  id: 'uuid',
-  status: 'text',
-  output: 'json',
-  code: 'text',
-  message: 'text',
-  params: 'json',
-  node: 'text',
-  reason: 'text',
-  cascade: 'boolean',
-});
-const stageRunRows = new RowSet<StageRunRow>({
-  id: 'uuid',
-  rid: 'uuid',
-  node: 'text',
-  position: 'int',
-  key: 'text',
-  stage: 'text',
-  visit: 'int',
-  ordinal: 'int',
-  status: 'text',
-  skip_reason: 'text',
-  code: 'text',
-  message: 'text',
-});
-const jobRows = new RowSet<JobRow>({
-  id: 'uuid',
-  rid: 'uuid',
-  sid: 'uuid',
-  kind: 'smallint',
-  queue: 'text',
-  cap: 'bigint',
-});
-const againRows = new RowSet<AgainRow>({ id: 'uuid', reopened: 'boolean' });
-const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int', open: 'int' });
-const eventRows = new RowSet<EventRow>({ rid: 'uuid', events: 'json' });
-
-const SETS = [runRows, stageRunRows, jobRows, againRows, visitRows, eventRows] as const;
-/** Number of each set's first parameter; $1 is the clock's offset. */
-const FIRST = SETS.map((_, index) => 2 + SETS.slice(0, index).reduce((sum, set) => sum + set.width, 0));
-
+/** A run that a transition has ended. */
 export interface AppliedRow {
   id: string;
   status: string;
   awaited: boolean;
+  child: boolean;
 }
 
+/** A column of a run that only a change of its status touches. */
+const unlessSame = (column: string, value: string): string =>
+  `${column} = CASE WHEN c.status IS NULL THEN r.${column} ELSE ${value} END`;
+
 /**
- * Writes transitions of runs whose locks this transaction holds already: run changes, cascades, new stage runs, jobs, counters,
- * events. One statement for any number of runs.
+ * Writes transitions of runs whose locks this transaction holds already: run changes, cascades, generations, new stage runs, jobs,
+ * counters, events. One statement for any number of runs.
  *
  * A cascade has to be a statement of its own after the lock: in the locking statement's snapshot it would miss the row that
- * a record inserted while the lock was waited for (protocols, section 1). The outbox ids are drawn here, after the lock, so
- * that they follow commit order per run. New jobs stand in the queue where their run stands: its priority, its enqueue time.
+ * a record inserted while the lock was waited for (protocols, section 1). It marks the children that were waited for, parent
+ * before child; who cancels them finds the marks (CANCEL-3). A run that goes on again is nobody's orphan, and its parent has
+ * not been told its end. A rerun has its deadline from now on: the old one may have passed long ago.
+ *
+ * The outbox ids are drawn here, after the lock, so that they follow commit order per run. New jobs stand in the queue where
+ * their run stands: its priority, its enqueue time.
  */
 export function applyTransitions(t: TableNames): Statement {
   const now = clock('$1');
   return {
     name: 'apply-transitions',
     text: `
-    WITH c AS MATERIALIZED (SELECT * FROM ${runRows.source('c', FIRST[0]!)}),
+    WITH c AS MATERIALIZED (SELECT * FROM ${rowsOf('runs', 'c')}),
     lk AS MATERIALIZED (
-      SELECT r.id, r.owner_id, r.generation, r.priority, coalesce(r.start_at, r.created_at) AS enqueued_at, r.definition_key FROM ${t.runs} r WHERE r.id IN (SELECT id FROM c)),
+      SELECT r.id, r.owner_id, r.generation AS earlier, CASE WHEN c.rerun THEN r.generation + 1 ELSE r.generation END AS generation, r.priority,
+             coalesce(r.start_at, r.created_at) AS enqueued_at, coalesce(c.definition_key, r.definition_key) AS definition_key
+        FROM c JOIN ${t.runs} r ON r.id = c.id),
     ru AS (
-      UPDATE ${t.runs} r SET status = c.status, version = r.version + 1,
+      UPDATE ${t.runs} r SET status = coalesce(c.status, r.status), version = r.version + 1, generation = lk.generation,
+             definition_version = coalesce(c.definition_version, r.definition_version), definition_key = lk.definition_key,
              output = CASE WHEN c.status = 'COMPLETED' THEN c.output WHEN c.status = 'RUNNING' THEN NULL ELSE r.output END,
-             failure_code = c.code, failure_message = c.message, failure_params = c.params, failed_node = c.node, cancel_reason = c.reason,
-             finished_at = CASE WHEN c.status IN ${ENDED} THEN ${now} END
-        FROM c WHERE r.id = c.id AND c.status IS NOT NULL RETURNING r.id, r.status, r.awaited),
+             ${unlessSame('failure_code', 'c.code')}, ${unlessSame('failure_message', 'c.message')}, ${unlessSame('failure_params', 'c.params')},
+             ${unlessSame('failed_node', 'c.node')}, ${unlessSame('cancel_reason', 'c.reason')},
+             ${unlessSame('finished_at', `CASE WHEN c.status IN ${ENDED} THEN ${now} END`)},
+             parent_told = r.parent_told AND c.status IS DISTINCT FROM 'RUNNING', cancel_asked = r.cancel_asked AND c.status IS DISTINCT FROM 'RUNNING',
+             deadline_at = CASE WHEN c.rerun THEN ${now} + (r.deadline_at - lk.enqueued_at) ELSE r.deadline_at END
+        FROM c JOIN lk ON lk.id = c.id WHERE r.id = c.id AND (c.status IS NOT NULL OR c.rerun OR c.definition_key IS NOT NULL)
+      RETURNING r.id, r.status, r.awaited, r.parent_waits AS child, c.status IN ${ENDED} AS ended),
     cs AS (
       UPDATE ${t.stageRuns} s SET status = 'CANCELLED', finished_at = ${now}, version = s.version + 1
         FROM c JOIN lk ON lk.id = c.id WHERE s.run_id = c.id AND c.cascade AND s.status IN ${OPEN_STAGE_RUN}),
+    cw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM c WHERE w.run_id = c.id AND c.cascade AND w.open),
+    cc AS (
+      UPDATE ${t.runs} child SET cancel_asked = true FROM c
+       WHERE child.parent_run_id = c.id AND c.cascade AND child.parent_waits AND NOT child.cancel_asked AND child.status IN ${OPEN_RUN}),
     cj AS (DELETE FROM ${t.jobs} j USING c WHERE j.run_id = c.id AND c.cascade AND j.kind = ${EXECUTE}),
+    mj AS (
+      UPDATE ${t.jobs} j SET definition_key = c.definition_key FROM c
+       WHERE j.run_id = c.id AND c.definition_key IS NOT NULL AND NOT (c.cascade AND j.kind = ${EXECUTE})),
+    ks AS (
+      UPDATE ${t.stageRuns} s SET generation = lk.generation, version = s.version + 1
+        FROM ${rowsOf('kept', 'k')} JOIN lk ON lk.id = k.rid WHERE s.id = k.id AND s.run_id = k.rid),
+    kv AS (
+      UPDATE ${t.nodeVisits} v SET generation = lk.generation FROM lk
+       WHERE v.run_id = lk.id AND v.generation = lk.earlier AND lk.generation > lk.earlier
+         AND EXISTS (SELECT 1 FROM ${rowsOf('kept', 'k')} JOIN ${t.stageRuns} s ON s.id = k.id WHERE s.run_id = v.run_id AND s.node = v.node AND s.visit = v.visit)
+         AND NOT EXISTS (SELECT 1 FROM ${rowsOf('visits', 'n')} WHERE n.rid = v.run_id AND n.node = v.node AND n.visit = v.visit)),
     ns AS (
       INSERT INTO ${t.stageRuns} (id, run_id, owner_id, generation, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, created_at, finished_at)
       SELECT n.id, n.rid, lk.owner_id, lk.generation, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, ${now},
              CASE WHEN n.status <> 'PENDING' THEN ${now} END
-        FROM ${stageRunRows.source('n', FIRST[1]!)} JOIN lk ON lk.id = n.rid),
+        FROM ${rowsOf('stageRuns', 'n')} JOIN lk ON lk.id = n.rid),
     nj AS (
       INSERT INTO ${t.jobs} (id, kind, run_id, stage_run_id, owner_id, definition_key, queue, priority, run_at, state, cap_ms, created_at)
       SELECT j.id, j.kind, j.rid, j.sid, lk.owner_id, lk.definition_key, j.queue, lk.priority, lk.enqueued_at, ${DUE}, j.cap, ${now}
-        FROM ${jobRows.source('j', FIRST[2]!)} JOIN lk ON lk.id = j.rid),
+        FROM ${rowsOf('jobs', 'j')} JOIN lk ON lk.id = j.rid),
     ag AS (
       UPDATE ${t.stageRuns} s SET status = 'PENDING', claim_token = NULL, finished_at = NULL, version = s.version + 1,
              budget_from = CASE WHEN a.reopened THEN s.attempt ELSE s.budget_from END, losses = CASE WHEN a.reopened THEN 0 ELSE s.losses END,
-             requeues = CASE WHEN a.reopened THEN 0 ELSE s.requeues + 1 END
-        FROM ${againRows.source('a', FIRST[3]!)} WHERE s.id = a.id),
+             requeues = CASE WHEN a.reopened THEN 0 ELSE s.requeues + 1 END,
+             resumed = NOT a.reopened AND (s.status = 'SUSPENDED' OR s.status = 'PENDING' AND s.resumed),
+             resumes = CASE WHEN NOT a.reopened AND s.status = 'SUSPENDED' THEN s.resumes + 1 ELSE s.resumes END
+        FROM ${rowsOf('again', 'a')} WHERE s.id = a.id),
     nv AS (
       INSERT INTO ${t.nodeVisits} (run_id, generation, node, visit, open)
-      SELECT v.rid, lk.generation, v.node, v.visit, v.open FROM ${visitRows.source('v', FIRST[4]!)} JOIN lk ON lk.id = v.rid
+      SELECT v.rid, lk.generation, v.node, v.visit, v.open FROM ${rowsOf('visits', 'v')} JOIN lk ON lk.id = v.rid
           ON CONFLICT (run_id, generation, node, visit) DO UPDATE SET open = EXCLUDED.open),
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
-      SELECT e.rid, lk.owner_id, ${slotOf('e.rid')}, e.events, ${now} FROM ${eventRows.source('e', FIRST[5]!)} JOIN lk ON lk.id = e.rid ORDER BY e.nr)
-    SELECT id, status, awaited FROM ru`,
-  };
-}
-
-/** A run's transition, with the events of the outcomes that led to it before its own. */
-export interface RunTransition {
-  readonly runId: string;
-  readonly transition: Transition;
-}
-
-export function transitionValues(offsetMs: number, items: readonly RunTransition[]): unknown[] {
-  const stageRuns = items.flatMap(({ runId, transition }) => transition.stageRuns.map((row) => ({ ...row, runId })));
-  const again = items.flatMap(({ runId, transition }) => [
-    ...transition.reopened.map((row) => ({ ...row, runId, reopened: true })),
-    ...transition.requeued.map((row) => ({ ...row, runId, reopened: false })),
-  ]);
-  const jobs: JobRow[] = [
-    ...stageRuns.flatMap(({ id, runId, job }) =>
-      job ? [{ id: job.id, rid: runId, sid: id, kind: EXECUTE, queue: job.queue, cap: job.capMs }] : [],
-    ),
-    ...again.map(({ id, runId, job }) => ({
-      id: job.id,
-      rid: runId,
-      sid: id,
-      kind: EXECUTE,
-      queue: job.queue,
-      cap: job.capMs,
-    })),
-    ...items.flatMap(({ runId, transition }) =>
-      transition.cancelJobs.map(({ stageRunId, job }) => ({
-        id: job.id,
-        rid: runId,
-        sid: stageRunId,
-        kind: CANCEL,
-        queue: job.queue,
-        cap: job.capMs,
-      })),
-    ),
-  ];
-  return [
-    offsetMs,
-    ...runRows.values(items.map(toRunRow)),
-    ...stageRunRows.values(
-      stageRuns.map(({ runId, skipReason, failure, ...row }) => ({
-        ...row,
-        rid: runId,
-        skip_reason: skipReason,
-        code: failure?.code ?? null,
-        message: failure?.message ?? null,
-      })),
-    ),
-    ...jobRows.values(jobs),
-    ...againRows.values(again),
-    ...visitRows.values(
-      items.flatMap(({ runId, transition }) => transition.visits.map((visit) => ({ rid: runId, ...visit }))),
-    ),
-    ...eventRows.values(
-      items.flatMap(({ runId, transition }) =>
-        transition.events.length > 0 ? [{ rid: runId, events: JSON.stringify(transition.events) }] : [],
-      ),
-    ),
-  ];
-}
-
-function toRunRow({ runId, transition: { run, cancelOpen } }: RunTransition): RunRow {
-  const failure = run?.to === 'FAILED' ? run.failure : null;
-  return {
-    id: runId,
-    status: run?.to ?? null,
-    output: run?.to === 'COMPLETED' ? run.output : null,
-    code: failure?.code ?? null,
-    message: failure?.message ?? null,
-    params: failure?.params ? JSON.stringify(failure.params) : null,
-    node: failure?.node ?? null,
-    reason: run?.to === 'CANCELLED' ? run.reason : null,
-    cascade: cancelOpen,
+      SELECT e.rid, lk.owner_id, ${slotOf('e.rid')}, e.events, ${now} FROM ${rowsOf('events', 'e')} JOIN lk ON lk.id = e.rid ORDER BY e.nr)
+    SELECT id, status, awaited, child FROM ru WHERE ended`,
   };
 }

@@ -1,0 +1,201 @@
+import type { Transition } from '../../../../engine/state/rows.js';
+import { RowSet } from '../row-set.js';
+import { CANCEL, EXECUTE } from '../sql.js';
+
+interface RunRow {
+  id: string;
+  status: string | null;
+  output: string | null;
+  code: string | null;
+  message: string | null;
+  params: string | null;
+  node: string | null;
+  reason: string | null;
+  cascade: boolean;
+  rerun: boolean;
+  definition_version: number | null;
+  definition_key: string | null;
+}
+interface StageRunRow {
+  id: string;
+  rid: string;
+  node: string;
+  position: number;
+  key: string;
+  stage: string;
+  visit: number;
+  ordinal: number;
+  status: string;
+  skip_reason: string | null;
+  code: string | null;
+  message: string | null;
+}
+interface JobRow {
+  id: string;
+  rid: string;
+  sid: string;
+  kind: number;
+  queue: string;
+  cap: number | null;
+}
+interface AgainRow {
+  id: string;
+  reopened: boolean;
+}
+interface KeptRow {
+  id: string;
+  rid: string;
+}
+interface VisitRow {
+  rid: string;
+  node: string;
+  visit: number;
+  open: number;
+}
+interface EventRow {
+  rid: string;
+  events: string;
+}
+
+const runRows = new RowSet<RunRow>({
+  id: 'uuid',
+  status: 'text',
+  output: 'json',
+  code: 'text',
+  message: 'text',
+  params: 'json',
+  node: 'text',
+  reason: 'text',
+  cascade: 'boolean',
+  rerun: 'boolean',
+  definition_version: 'int',
+  definition_key: 'text',
+});
+const stageRunRows = new RowSet<StageRunRow>({
+  id: 'uuid',
+  rid: 'uuid',
+  node: 'text',
+  position: 'int',
+  key: 'text',
+  stage: 'text',
+  visit: 'int',
+  ordinal: 'int',
+  status: 'text',
+  skip_reason: 'text',
+  code: 'text',
+  message: 'text',
+});
+const jobRows = new RowSet<JobRow>({
+  id: 'uuid',
+  rid: 'uuid',
+  sid: 'uuid',
+  kind: 'smallint',
+  queue: 'text',
+  cap: 'bigint',
+});
+const againRows = new RowSet<AgainRow>({ id: 'uuid', reopened: 'boolean' });
+const keptRows = new RowSet<KeptRow>({ id: 'uuid', rid: 'uuid' });
+const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int', open: 'int' });
+const eventRows = new RowSet<EventRow>({ rid: 'uuid', events: 'json' });
+
+const SETS = {
+  runs: runRows,
+  stageRuns: stageRunRows,
+  jobs: jobRows,
+  again: againRows,
+  kept: keptRows,
+  visits: visitRows,
+  events: eventRows,
+};
+type SetName = keyof typeof SETS;
+
+/** The rows of a set, as `alias` in a FROM clause. $1 is the clock's offset, then come the sets, a parameter a column. */
+export function rowsOf(name: SetName, alias: string): string {
+  let first = 2;
+  for (const [other, set] of Object.entries(SETS)) {
+    if (other === name) break;
+    first += set.width;
+  }
+  return SETS[name].source(alias, first);
+}
+
+/** A run's transition, with the events of the outcomes that led to it before its own. */
+export interface RunTransition {
+  readonly runId: string;
+  readonly transition: Transition;
+}
+
+export function transitionValues(offsetMs: number, items: readonly RunTransition[]): unknown[] {
+  const stageRuns = items.flatMap(({ runId, transition }) => transition.stageRuns.map((row) => ({ ...row, runId })));
+  const again = items.flatMap(({ runId, transition }) => [
+    ...transition.reopened.map((row) => ({ ...row, runId, reopened: true })),
+    ...transition.requeued.map((row) => ({ ...row, runId, reopened: false })),
+  ]);
+  const jobs: JobRow[] = [
+    ...stageRuns.flatMap(({ id, runId, job }) =>
+      job ? [{ id: job.id, rid: runId, sid: id, kind: EXECUTE, queue: job.queue, cap: job.capMs }] : [],
+    ),
+    ...again.map(({ id, runId, job }) => ({
+      id: job.id,
+      rid: runId,
+      sid: id,
+      kind: EXECUTE,
+      queue: job.queue,
+      cap: job.capMs,
+    })),
+    ...items.flatMap(({ runId, transition }) =>
+      transition.cancelJobs.map(({ stageRunId, job }) => ({
+        id: job.id,
+        rid: runId,
+        sid: stageRunId,
+        kind: CANCEL,
+        queue: job.queue,
+        cap: job.capMs,
+      })),
+    ),
+  ];
+  return [
+    offsetMs,
+    ...runRows.values(items.map(toRunRow)),
+    ...stageRunRows.values(
+      stageRuns.map(({ runId, skipReason, failure, ...row }) => ({
+        ...row,
+        rid: runId,
+        skip_reason: skipReason,
+        code: failure?.code ?? null,
+        message: failure?.message ?? null,
+      })),
+    ),
+    ...jobRows.values(jobs),
+    ...againRows.values(again),
+    ...keptRows.values(
+      items.flatMap(({ runId, transition }) => (transition.rerun?.kept ?? []).map((id) => ({ id, rid: runId }))),
+    ),
+    ...visitRows.values(
+      items.flatMap(({ runId, transition }) => transition.visits.map((visit) => ({ rid: runId, ...visit }))),
+    ),
+    ...eventRows.values(
+      items.flatMap(({ runId, transition }) =>
+        transition.events.length > 0 ? [{ rid: runId, events: JSON.stringify(transition.events) }] : [],
+      ),
+    ),
+  ];
+}
+
+function toRunRow({ runId, transition: { run, cancelOpen, rerun, migrate } }: RunTransition): RunRow {
+  const failure = run?.to === 'FAILED' ? run.failure : null;
+  return {
+    id: runId,
+    status: run?.to ?? null,
+    output: run?.to === 'COMPLETED' ? run.output : null,
+    code: failure?.code ?? null,
+    message: failure?.message ?? null,
+    params: failure?.params ? JSON.stringify(failure.params) : null,
+    node: failure?.node ?? null,
+    reason: run?.to === 'CANCELLED' ? run.reason : null,
+    cascade: cancelOpen,
+    rerun: rerun !== undefined,
+    definition_version: migrate?.version ?? null,
+    definition_key: migrate?.definitionKey ?? null,
+  };
+}
