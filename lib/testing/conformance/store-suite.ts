@@ -12,6 +12,7 @@ import { describeRunChanges } from './suites/run-changes.suite.js';
 import { describeRunReads } from './suites/run-reads.suite.js';
 import { describeSends } from './suites/sends.suite.js';
 import { describeStarts } from './suites/starts.suite.js';
+import { describeStepWrites } from './suites/step-writes.suite.js';
 import { describeWakes } from './suites/wakes.suite.js';
 import { StoreUnderTest, type CreatedStore } from './store-under-test.js';
 import { globalFramework, type SuiteFramework } from './suite-framework.js';
@@ -33,6 +34,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   wakes: describeWakes,
   outbox: describeOutbox,
   definitions: describeDefinitions,
+  'step writes': describeStepWrites,
 };
 
 /**

@@ -4,14 +4,20 @@ import type {
   ClaimResult,
   DecideSettled,
   ExpiredLease,
+  FiredWaits,
   JoinedRecord,
   LeaseLimits,
+  LedgerRow,
   NewRun,
   OwnerScope,
   RecordVerdict,
   RunDetails,
   RunHistory,
   StageRunRow,
+  StepVerdict,
+  StepWrite,
+  SuspendRecord,
+  SuspendVerdict,
   WakeProbe,
   WorkflowStore,
 } from '../../engine/ports/index.js';
@@ -113,6 +119,47 @@ export class StoreUnderTest {
 
   async promote(): Promise<number> {
     return (await this.store.promoteDelayed(100, 0)).promoted;
+  }
+
+  /** Writes steps, again and alone as long as their rows are locked. */
+  async write(...writes: readonly StepWrite[]): Promise<StepVerdict[]> {
+    const verdicts = await this.store.writeSteps(writes);
+    for (const [place, write] of writes.entries()) {
+      while (verdicts[place] === 'busy') [verdicts[place]] = (await this.store.writeSteps([write])) as [StepVerdict];
+    }
+    return verdicts;
+  }
+
+  /** The ledger of a stage run. */
+  ledger({ stageRun }: Pick<ClaimedJob, 'stageRun'>): Promise<LedgerRow[]> {
+    return this.store.readLedger([stageRun.id]);
+  }
+
+  /** One row of it. @throws when there is none */
+  async step(job: Pick<ClaimedJob, 'stageRun'>, key: string): Promise<LedgerRow> {
+    const row = (await this.ledger(job)).find((candidate) => candidate.key === key);
+    if (row === undefined) throw new Error(`Stage run ${job.stageRun.id} has no step ${key}.`);
+    return row;
+  }
+
+  /** Suspends a stage, again as long as somebody else holds its run. */
+  async suspend(record: SuspendRecord, store: WorkflowStore = this.store): Promise<SuspendVerdict> {
+    let [verdict] = await store.suspend([record]);
+    while (verdict?.verdict === 'busy') [verdict] = await store.suspend([record], { lockTimeoutMs: 5_000 });
+    if (verdict === undefined) throw new Error('A record has no verdict.');
+    return verdict;
+  }
+
+  /** Ends what is due, and says what that was. */
+  fire(aheadMs = 0): Promise<FiredWaits> {
+    return this.store.fireDue(100, aheadMs);
+  }
+
+  /** Claims the job of this stage run, which has to be the next one due. */
+  async claimAgain(job: ClaimedJob): Promise<ClaimedJob> {
+    const again = await this.claimOne();
+    if (again.stageRun.id !== job.stageRun.id) throw new Error(`Stage run ${job.stageRun.id} was not due.`);
+    return again;
   }
 
   probe(given: Partial<Parameters<WorkflowStore['probe']>[0]> = {}): Promise<WakeProbe> {

@@ -36,7 +36,15 @@ export function describeSends({ it, expect }: StoreSuite): void {
     const run = await on.start({ priority: 3, transition: newTransition({ stageRuns: [newStageRun({ job })] }) });
     await on.start({ delayMs: 60_000 });
     expect(await take(on)).toEqual([
-      { kind: 'execute', stageRunId: onlyStage(run), runId: run.id, queue: 'mail', priority: 3, attempt: 1, resumes: 0 },
+      {
+        kind: 'execute',
+        stageRunId: onlyStage(run),
+        runId: run.id,
+        queue: 'mail',
+        priority: 3,
+        attempt: 1,
+        resumes: 0,
+      },
     ]);
     expect(await take(on)).toEqual([]);
   });
