@@ -1,0 +1,122 @@
+import { describeFailure, type FailureRecord } from '../codec/index.js';
+import { decideRetry, type CompiledRetryPolicy } from '../retry/index.js';
+import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
+import { stepOutcome } from './outcome.js';
+import type { Replay } from './replay.js';
+import type { StepCall, StepPlan } from './step-call.js';
+import { noWait } from './wait-plan.js';
+
+/** What a step's body is given. */
+export interface BodyContext {
+  readonly abortSignal: AbortSignal;
+  /** Number of this try, from 1. */
+  readonly attempt: number;
+  /** The same for every try of this step, and of no other. */
+  readonly idempotencyKey: string;
+}
+
+export interface BodyPlanGiven {
+  readonly key: string;
+  readonly name: string;
+  readonly kind: 'run' | 'once';
+  readonly body: (context: BodyContext) => unknown;
+  readonly policy: CompiledRetryPolicy;
+  readonly leaseMs: number;
+}
+
+/** A pause before another try up to this is spent here; for a longer one the stage may suspend. */
+const IN_PROCESS_MS = 5_000;
+
+/**
+ * `step.run` and `ctx.once`: a body that runs under a lease of its own, its outcome written once (STEP-1, STEP-6, STEP-8).
+ *
+ * Begun in the store before it begins here, so that no second body begins while this one may still be at it.
+ */
+export class BodyPlan implements StepPlan<unknown> {
+  readonly key: string;
+  readonly name: string;
+  readonly kind: 'run' | 'once';
+
+  constructor(
+    private readonly replay: Replay,
+    private readonly given: BodyPlanGiven,
+  ) {
+    this.key = given.key;
+    this.name = given.name;
+    this.kind = given.kind;
+  }
+
+  begin(call: StepCall<unknown>): void {
+    this.replay.work(call, () => this.#run(call));
+  }
+
+  /** Only between two tries: due by itself, as it stands already. */
+  wait(): OpenWait {
+    return { ...noWait(this.key, this.kind), dueIfNew: true };
+  }
+
+  outcome(row: LedgerRow): unknown {
+    return stepOutcome(row);
+  }
+
+  async #run(call: StepCall<unknown>): Promise<void> {
+    const { replay, key, kind } = this;
+    const { leaseMs } = this.given;
+    let effect: Buffer | null = null;
+    if (kind === 'once') {
+      const kept = await replay.host.journal.readEffect(this.name);
+      if (kept.result !== undefined) return replay.finish(call, { kind: 'completed', result: kept.result });
+      effect = kept.digest;
+    }
+    for (let attempt = triesBefore(call.row) + 1; ; attempt++) {
+      const verdict = await replay.write({ op: 'begin', key, kind, leaseMs, orders: [] });
+      if (verdict === 'not-fenced') return replay.unfenced();
+      if (verdict !== 'written') return replay.reread(call);
+      const hold = replay.host.holding(key, leaseMs);
+      try {
+        const outcome = await this.#outcomeOf(attempt);
+        // Another worker may be at it: what this body came to is for nobody.
+        if (replay.host.aborted === 'lease-lost') return replay.unfenced();
+        await replay.finish(call, outcome, { begun: true, effect });
+        if (outcome.kind !== 'again' || replay.over) return;
+        if (outcome.delayMs > IN_PROCESS_MS) return this.#park(call, attempt);
+        await replay.host.pause(outcome.delayMs);
+        if (replay.over) return;
+      } finally {
+        hold.done();
+      }
+    }
+  }
+
+  /** Its next try is far off: it waits in the store. */
+  #park(call: StepCall<unknown>, attempt: number): void {
+    call.row = call.row ? { ...call.row, attempt, status: 'waiting' } : undefined;
+    call.saved = true;
+    this.replay.wait(call);
+  }
+
+  async #outcomeOf(attempt: number): Promise<StepOutcome> {
+    const { host } = this.replay;
+    let failure: FailureRecord;
+    try {
+      const context = { abortSignal: host.signal, attempt, idempotencyKey: host.idempotencyKey(this.key) };
+      const value = await host.inside(this.name, async () => this.given.body(context));
+      if (host.aborted !== 'cancelled') {
+        return { kind: 'completed', result: host.encode(value, `Step "${this.name}"`) };
+      }
+      failure = describeFailure(host.signal.reason);
+    } catch (error) {
+      failure = describeFailure(host.aborted === 'cancelled' ? host.signal.reason : error, { now: host.now() });
+    }
+    const { policy } = this.given;
+    const decision = decideRetry({ policy, attempt, failure, budgetFrom: 0, random: host.random });
+    const text = JSON.stringify(failure);
+    if (host.aborted === undefined && decision.retry) {
+      return { kind: 'again', failure: text, delayMs: decision.delayMs };
+    }
+    return { kind: 'failed', failure: text };
+  }
+}
+
+/** A failure that the stage's retry opened again begins a new budget of tries. */
+const triesBefore = (row: LedgerRow | undefined): number => (!row || row.status === 'failed' ? 0 : row.attempt);

@@ -1,0 +1,59 @@
+import { describeFailure } from '../codec/index.js';
+import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
+import { stepOutcome } from './outcome.js';
+import type { Replay } from './replay.js';
+import type { StepCall, StepPlan } from './step-call.js';
+import { noWait } from './wait-plan.js';
+
+export interface ChildPlanGiven {
+  readonly key: string;
+  readonly name: string;
+  readonly waits: boolean;
+  /** Starts the child, or finds the one that an earlier attempt started. Rejects when it can't be started. */
+  readonly start: () => Promise<{ readonly runId: string }>;
+}
+
+/** `step.runWorkflow`: starts a child and, where it is waited for, waits for its end (STEP-9). */
+export class ChildPlan implements StepPlan<unknown> {
+  readonly kind = 'child' as const;
+  readonly key: string;
+  readonly name: string;
+  #childRunId: string | undefined;
+
+  constructor(
+    private readonly replay: Replay,
+    private readonly given: ChildPlanGiven,
+  ) {
+    this.key = given.key;
+    this.name = given.name;
+  }
+
+  begin(call: StepCall<unknown>): void {
+    this.replay.work(call, () => this.#start(call));
+  }
+
+  wait(call: StepCall<unknown>): OpenWait {
+    const childRunId = this.#childRunId ?? call.row?.childRunId ?? null;
+    return { ...noWait(this.key, 'child'), dueIfNew: true, childRunId };
+  }
+
+  outcome(row: LedgerRow): unknown {
+    return stepOutcome(row);
+  }
+
+  async #start(call: StepCall<unknown>): Promise<void> {
+    const { replay } = this;
+    let outcome: StepOutcome;
+    try {
+      const { runId } = await this.given.start();
+      this.#childRunId = runId;
+      if (this.given.waits && !replay.host.aborted) return replay.wait(call);
+      outcome = { kind: 'completed', result: JSON.stringify({ runId }) };
+    } catch (error) {
+      // A child that can't start is a failed child with its cause (fault K5).
+      outcome = { kind: 'failed', failure: JSON.stringify(describeFailure(error, { now: replay.host.now() })) };
+    }
+    if (replay.host.aborted) return replay.unfenced();
+    return replay.finish(call, outcome);
+  }
+}

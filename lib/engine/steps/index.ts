@@ -1,0 +1,6 @@
+export type { BodyContext } from './body-plan.js';
+export { Replay } from './replay.js';
+export type { AttemptWrite, ReplayHost, ReplayStop, StepJournal, Suspension } from './replay-host.js';
+export { Steps } from './step-api.js';
+export type { ChildRequest, StepServices } from './step-api.js';
+export { COMPLETION_KEY, LEASE_KEY, stepName } from './step-key.js';

@@ -1,0 +1,525 @@
+import { StepMismatchError } from '../../errors/index.js';
+import type { LedgerRow, OpenWait, StepKind, StepOrder, StepOutcome, StepVerdict } from '../ports/step-store.js';
+import { CalledReactions } from './interest.js';
+import type { AttemptWrite, ReplayHost, Suspension } from './replay-host.js';
+import { StepCall, type StepPlan } from './step-call.js';
+import { LEASE_KEY } from './step-key.js';
+
+/** Macrotasks without a durable call after which a body counts as quiet. */
+const QUIET_TICKS = 5;
+/** A recorded outcome that the body hasn't asked for holds back later ones so long; then the code has changed. */
+const PATIENCE_MS = 1_000;
+/** A locked row is tried again after this. */
+const BUSY_PAUSE_MS = 20;
+/** Waits that stand in the store while the body goes on are looked at this often. */
+const WATCH_MS = 1_000;
+
+/**
+ * Replays a stage's body against its ledger: durable calls get their recorded outcomes, one at a time, in the order in
+ * which the body got them before; the next only when the body is quiet (protocols, section 8). What is new is begun, written,
+ * and delivered after its commit. When nothing is left but to wait, the body is dropped and the stage suspends.
+ *
+ * The body is never thrown an interrupt that it could catch: a call that can't be answered yet stays pending.
+ */
+export class Replay {
+  /** Calls whose outcome the body hasn't got, by key. */
+  readonly #calls = new Map<string, StepCall<any>>();
+  /** Places in the order of delivery that are recorded, and whose call the body hasn't made yet. */
+  readonly #unasked = new Map<string, number>();
+  readonly #rows = new Map<string, LedgerRow>();
+  /** In which order rows without a place came. */
+  readonly #arrival = new Map<string, number>();
+  /** Places of outcomes that are being written. */
+  readonly #inFlight = new Set<number>();
+  readonly #occurrences = new Map<string, number>();
+  readonly #called = new CalledReactions();
+  readonly #failures = new WeakMap<object, string>();
+  readonly #failedKeys = new Set<string>();
+  #orders: StepOrder[] = [];
+  #seq = 0;
+  #epoch = 0;
+  #busy = 0;
+  #activity = 0;
+  #looping = false;
+  #patient = true;
+  #watching = false;
+  #openWaits = 0;
+  #over = false;
+  #ranOn = false;
+  #loaded: Promise<void> | undefined;
+  #used = false;
+
+  constructor(
+    readonly host: ReplayHost,
+    /** The stage run may have a ledger already. */
+    private readonly hasLedger: boolean,
+  ) {}
+
+  /** The attempt is over: nothing is delivered any more, and no call of the body's is answered. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** The how-manieth call of this name in this scope. */
+  occurrence(scope: string, name: string): number {
+    const id = `${scope}\n${name}`;
+    const count = (this.#occurrences.get(id) ?? 0) + 1;
+    this.#occurrences.set(id, count);
+    return count;
+  }
+
+  /** Makes a durable call. Its promise stays pending for ever once the body is dropped. */
+  call<T>(plan: StepPlan<T>): Promise<T> {
+    const call = new StepCall<T>(plan, this.#called, (changed) => this.#awaited(changed));
+    if (this.#over) {
+      this.#tellRanOn(plan.name);
+      return call.promise;
+    }
+    this.#used = true;
+    this.#calls.set(call.key, call);
+    void this.#ask(call);
+    return call.promise;
+  }
+
+  /** Plain work of the body's beside a wait: while it runs the stage doesn't suspend. */
+  async local<T>(work: () => T | Promise<T>): Promise<T> {
+    this.#busy++;
+    this.#activity++;
+    try {
+      return await work();
+    } finally {
+      this.#busy--;
+      this.#moved();
+    }
+  }
+
+  /** Work on a call, in this process. What it throws is no outcome but the end: the ledger can't be written. */
+  work(call: StepCall<any>, work: () => Promise<void>): void {
+    call.phase = 'busy';
+    this.#busy++;
+    this.#activity++;
+    work()
+      .catch((error: unknown) => this.#stop({ kind: 'broken', error }))
+      .finally(() => {
+        this.#busy--;
+        this.#moved();
+      });
+  }
+
+  /** Writes for a call; locked rows are tried again. Places of outcomes delivered since the last write go along. */
+  async write(write: AttemptWrite): Promise<StepVerdict> {
+    const orders = this.#orders;
+    this.#orders = [];
+    for (;;) {
+      const verdict = await this.host.journal.write({ ...write, orders });
+      if (verdict !== 'busy') return verdict;
+      await this.host.pause(BUSY_PAUSE_MS);
+    }
+  }
+
+  /**
+   * Writes how a call ended, and gives it to the body in its turn. `begun`: its row is held by this attempt. An outcome `again`
+   * is none yet: the caller sees to the next try. Of an attempt that is over, the outcome is kept for whoever replays it.
+   */
+  async finish(
+    call: StepCall<any>,
+    outcome: StepOutcome,
+    { begun = false, effect = null }: { begun?: boolean; effect?: Buffer | null } = {},
+  ): Promise<void> {
+    // What was not begun is no effect of anybody's: an attempt that is over has nothing to keep.
+    if (this.#over && !begun) return;
+    const { key, kind } = call.plan;
+    const seq = this.#over || outcome.kind === 'again' ? null : ++this.#seq;
+    if (seq !== null) this.#inFlight.add(seq);
+    const verdict = await this.write({ op: 'finish', key, kind, begun, outcome, seq, effect, orders: [] });
+    if (verdict !== 'written') return this.unfenced();
+    if (seq === null) return;
+    this.#inFlight.delete(seq);
+    const settled = { ...emptyRow(call), ...call.row, seq, timedOut: false, reopened: false };
+    call.row =
+      outcome.kind === 'completed'
+        ? { ...settled, status: 'completed', result: outcome.result, failure: null }
+        : { ...settled, status: 'failed', result: null, failure: outcome.failure };
+    this.#settle(call);
+  }
+
+  /** Its body may begin again: the row says so, or nothing stands there. */
+  begin(call: StepCall<any>): void {
+    if (this.#over) return;
+    if (this.host.aborted) return this.#stop({ kind: 'unfenced' });
+    call.plan.begin(call);
+  }
+
+  /** It waits for something outside. */
+  wait(call: StepCall<any>): void {
+    call.phase = 'waiting';
+    this.#moved();
+  }
+
+  /** Its body runs elsewhere. */
+  block(call: StepCall<any>, row: LedgerRow): void {
+    call.phase = 'blocked';
+    call.row = row;
+    this.#moved();
+  }
+
+  /** The attempt is over in the store. */
+  unfenced(): void {
+    this.#stop({ kind: 'unfenced' });
+  }
+
+  /** The row changed under a call of ours: what stands there now counts. */
+  async reread(call: StepCall<any>): Promise<void> {
+    await this.#load();
+    this.#look(call);
+  }
+
+  /**
+   * The body has ended, by itself or not: what follows for its ledger. `error`: what it threw.
+   *
+   * Steps are opened again that failed with what the body failed with; when that can't be told, all that failed (STEP-7).
+   */
+  end(error?: unknown): { readonly used: boolean; readonly openWaits: boolean; readonly reopen: readonly string[] } {
+    this.#over = true;
+    const keys = this.#failedKeys.size > 0 && error !== undefined ? this.#blamed(error) : [];
+    return { used: this.#used, openWaits: this.#openWaits > 0, reopen: keys };
+  }
+
+  async #ask(call: StepCall<any>): Promise<void> {
+    this.#activity++;
+    if (!this.hasLedger) return this.#look(call);
+    try {
+      await (this.#loaded ??= this.#load());
+    } catch (error) {
+      return this.#stop({ kind: 'broken', error });
+    }
+    this.#look(call);
+  }
+
+  async #load(): Promise<void> {
+    for (const row of await this.host.journal.load()) {
+      if (this.#rows.get(row.key)?.status !== row.status || !this.#arrival.has(row.key)) {
+        this.#arrival.set(row.key, this.#arrival.size);
+      }
+      this.#rows.set(row.key, row);
+      if (row.seq === null) continue;
+      this.#seq = Math.max(this.#seq, row.seq);
+      if (!this.#unasked.has(row.key)) this.#unasked.set(row.key, row.seq);
+    }
+    this.#openWaits = [...this.#rows.values()].filter(({ status }) => status === 'waiting').length;
+  }
+
+  /** Goes on with a call by what the ledger says of it. */
+  #look(call: StepCall<any>): void {
+    if (this.#over) return;
+    const row = this.#rows.get(call.key);
+    call.row = row;
+    if (row && !fits(row.kind, call.plan.kind)) {
+      const { name: step, kind: asked } = call.plan;
+      this.#calls.delete(call.key);
+      this.#activity++;
+      return call.refuse(new StepMismatchError({ step, recorded: row.kind, asked }));
+    }
+    switch (row?.status) {
+      case 'completed':
+        return this.#settle(call);
+      case 'failed':
+        return row.reopened ? this.begin(call) : this.#settle(call);
+      case 'waiting':
+        call.saved = true;
+        call.savedEpoch = -1;
+        return this.wait(call);
+      case 'running':
+        return row.leaseInMs !== null && row.leaseInMs > 0 ? this.block(call, row) : this.begin(call);
+      case 'cancelled':
+        // Retired, since nobody awaited it; awaited again it goes on with the instant it had.
+        return isWait(call.plan.kind) ? this.wait(call) : this.begin(call);
+      case 'ready':
+      case undefined:
+        return this.begin(call);
+    }
+  }
+
+  #settle(call: StepCall<any>): void {
+    call.phase = 'done';
+    if (!this.#arrival.has(call.key)) this.#arrival.set(call.key, this.#arrival.size);
+    this.#moved();
+  }
+
+  #awaited(call: StepCall<any>): void {
+    call.epoch = this.#epoch;
+    this.#moved();
+  }
+
+  /** Something happened that may let the body go on, or end it. */
+  #moved(): void {
+    this.#activity++;
+    if (this.#looping || this.#over || !this.#mayAct()) return;
+    this.#looping = true;
+    void this.#act().then((seen) => {
+      this.#looping = false;
+      // What happened between its last look and now would else be nobody's.
+      if (this.#activity !== seen) this.#moved();
+    });
+  }
+
+  #mayAct(): boolean {
+    for (const call of this.#calls.values()) if (call.phase === 'done' || call.wanted) return true;
+    return false;
+  }
+
+  /** Delivers, one outcome at a time; saves waits; suspends. Ends when there is nothing to do before something else happens. */
+  async #act(): Promise<number> {
+    while (!this.#over && this.#mayAct()) {
+      const next = this.#nextDone();
+      // A body with a single call can have nothing on its mind that would have to come before its outcome.
+      await this.#quiet(next && this.#calls.size === 1 ? 1 : QUIET_TICKS);
+      if (this.#over) break;
+      const done = this.#nextDone();
+      if (done && !this.#holdsBack(done)) {
+        this.#deliver(done);
+        continue;
+      }
+      if (this.#busy > 0) {
+        if (this.#unsaved().length > 0) this.#saveWaits();
+        this.#watch();
+        if (!done || this.#inFlight.size > 0) break;
+      }
+      if (done) {
+        await this.#outwait(done);
+        continue;
+      }
+      const wanted = [...this.#calls.values()].filter((call) => call.wanted);
+      if (wanted.length > 0) this.#stop({ kind: 'suspended', suspension: this.#suspension(wanted) });
+    }
+    return this.#activity;
+  }
+
+  async #quiet(ticks: number): Promise<void> {
+    for (let still = 0; still < ticks;) {
+      const before = this.#activity;
+      await this.host.tick();
+      if (this.#over) return;
+      still = this.#activity === before ? still + 1 : 0;
+    }
+  }
+
+  #nextDone(): StepCall<any> | undefined {
+    let next: StepCall<any> | undefined;
+    for (const call of this.#calls.values()) {
+      if (call.phase === 'done' && (!next || this.#before(call, next))) next = call;
+    }
+    return next;
+  }
+
+  #before(a: StepCall<any>, b: StepCall<any>): boolean {
+    const [x, y] = [a.row!.seq ?? Infinity, b.row!.seq ?? Infinity];
+    return x === y ? this.#arrival.get(a.key)! < this.#arrival.get(b.key)! : x < y;
+  }
+
+  /** An outcome that the body got earlier, and whose call it hasn't made yet, must not be overtaken. */
+  #holdsBack(done: StepCall<any>): boolean {
+    const seq = done.row!.seq ?? Infinity;
+    for (const place of this.#inFlight) if (place < seq) return true;
+    for (const [key, place] of this.#unasked) if (place < seq && !this.#calls.has(key)) return true;
+    return false;
+  }
+
+  /** Plain work between two calls may take its time; code that no longer makes the call never makes it. */
+  async #outwait(done: StepCall<any>): Promise<void> {
+    if (this.#patient) {
+      this.#patient = false;
+      const before = this.#activity;
+      await this.host.pause(PATIENCE_MS);
+      if (this.#over || this.#activity !== before) {
+        this.#patient = true;
+        return;
+      }
+    }
+    const seq = done.row!.seq ?? Infinity;
+    for (const [key, place] of this.#unasked) {
+      if (place < seq && !this.#calls.has(key)) this.#unasked.delete(key);
+    }
+  }
+
+  #deliver(call: StepCall<any>): void {
+    const row = call.row!;
+    this.#calls.delete(call.key);
+    this.#unasked.delete(call.key);
+    if (row.seq === null) this.#orders.push({ key: call.key, seq: ++this.#seq });
+    if (call.saved) this.#openWaits--;
+    this.#epoch++;
+    this.#activity++;
+    try {
+      call.fulfil(call.plan.outcome(row));
+    } catch (error) {
+      if (row.status === 'failed') this.#failedKeys.add(call.key);
+      if (typeof error === 'object' && error !== null) this.#failures.set(error, call.key);
+      call.refuse(error);
+    }
+  }
+
+  #unsaved(): StepCall<any>[] {
+    return [...this.#calls.values()].filter((call) => call.wanted && call.phase === 'waiting' && this.#mustWrite(call));
+  }
+
+  /** A wait stands as it is to stand; of messages the wait that was awaited last is to get them, so that counts too. */
+  #mustWrite(call: StepCall<any>): boolean {
+    if (!call.saved) return true;
+    const { kind } = call.plan;
+    return (kind === 'signal' || kind === 'event') && call.savedEpoch !== call.epoch;
+  }
+
+  /** Something else of the body still runs: a sleep's instant counts from when it was awaited all the same. */
+  #saveWaits(): void {
+    const calls = this.#unsaved();
+    const waits = calls.map((call) => this.#openWait(call));
+    this.#busy++;
+    this.write({ op: 'wait', waits, orders: [] })
+      .then((verdict) => {
+        if (verdict === 'not-fenced') return this.unfenced();
+        for (const call of calls) this.#markSaved(call);
+        return undefined;
+      })
+      .catch((error: unknown) => this.#stop({ kind: 'broken', error }))
+      .finally(() => {
+        this.#busy--;
+        this.#moved();
+      });
+  }
+
+  #markSaved(call: StepCall<any>): void {
+    if (!call.saved) this.#openWaits++;
+    call.saved = true;
+    call.savedEpoch = call.epoch;
+  }
+
+  #openWait(call: StepCall<any>): OpenWait {
+    return { ...call.plan.wait(call), epoch: call.epoch };
+  }
+
+  /** Waits that stand in the store may be ended from outside while the body goes on. */
+  #watch(): void {
+    if (this.#watching || ![...this.#calls.values()].some((call) => call.wanted)) return;
+    this.#watching = true;
+    void this.#keepWatch().finally(() => (this.#watching = false));
+  }
+
+  async #keepWatch(): Promise<void> {
+    while (!this.#over) {
+      await this.host.pause(WATCH_MS);
+      const watched = [...this.#calls.values()].filter(
+        (call) => call.wanted && (call.saved || call.phase === 'blocked'),
+      );
+      if (this.#over || this.#busy === 0) return;
+      if (watched.length === 0) continue;
+      try {
+        await this.lookAgain();
+      } catch (error) {
+        return this.#stop({ kind: 'broken', error });
+      }
+    }
+  }
+
+  /** Looks at what became of open waits: a hint says that something did, or it is time. */
+  async lookAgain(): Promise<void> {
+    if (this.#over || !this.#used) return;
+    await this.#load();
+    for (const call of this.#calls.values()) {
+      if (call.phase !== 'waiting' && call.phase !== 'blocked') continue;
+      const row = this.#rows.get(call.key);
+      if (!row || row.status === 'waiting' || (row.status === 'running' && (row.leaseInMs ?? 0) > 0)) continue;
+      if (row.status === 'cancelled' && call.saved === false) continue;
+      this.#look(call);
+    }
+  }
+
+  #suspension(wanted: readonly StepCall<any>[]): Suspension {
+    const blocked = wanted.filter((call) => call.phase === 'blocked');
+    const waits = this.#unsaved().map((call) => this.#openWait(call));
+    const keep = wanted.filter((call) => call.phase === 'waiting').map(({ key }) => key);
+    if (blocked.length > 0) {
+      waits.push(leaseWait(Math.min(...blocked.map((call) => call.row!.leaseInMs ?? 0)), this.#epoch));
+      keep.push(LEASE_KEY);
+    }
+    return { waits, keep, orders: this.#orders };
+  }
+
+  #stop(stop: Parameters<ReplayHost['stop']>[0]): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.host.stop(stop);
+  }
+
+  #tellRanOn(name: string): void {
+    if (this.#ranOn) return;
+    this.#ranOn = true;
+    this.host.warn(
+      `BODY_RAN_ON: the body went on after its attempt was over, and called step "${name}", which is never answered. ` +
+        'Plain work beside a wait belongs in ctx.step.run or ctx.local.',
+    );
+  }
+
+  /** Keys of the failed steps that an error came from: itself, its causes, its parts. */
+  #blamed(error: unknown): string[] {
+    const keys = new Set<string>();
+    const seen = new Set<unknown>();
+    const look = (part: unknown): void => {
+      if (typeof part !== 'object' || part === null || seen.has(part) || seen.size > 100) return;
+      seen.add(part);
+      const key = this.#failures.get(part);
+      if (key !== undefined && this.#failedKeys.has(key)) keys.add(key);
+      try {
+        look((part as Error).cause);
+        const parts: unknown = (part as AggregateError).errors;
+        if (Array.isArray(parts)) parts.forEach(look);
+      } catch {
+        // A getter that throws says nothing.
+      }
+    };
+    look(error);
+    return keys.size > 0 ? [...keys] : [...this.#failedKeys];
+  }
+}
+
+const WAITS: ReadonlySet<StepKind> = new Set<StepKind>(['sleep', 'event', 'signal', 'child']);
+const isWait = (kind: StepKind): boolean => WAITS.has(kind);
+
+/** The lease wait of a stage run stands under a key that no call has. */
+const fits = (recorded: StepKind, asked: StepKind): boolean => recorded === asked;
+
+function leaseWait(inMs: number, epoch: number): OpenWait {
+  return {
+    key: LEASE_KEY,
+    kind: 'lease',
+    due: { inMs: Math.max(0, inMs) },
+    dueIfNew: false,
+    expiresInMs: null,
+    eventKey: null,
+    subject: null,
+    where: null,
+    childRunId: null,
+    state: null,
+    epoch,
+  };
+}
+
+function emptyRow({ plan }: StepCall<any>): LedgerRow {
+  return {
+    stageRunId: '',
+    key: plan.key,
+    kind: plan.kind,
+    status: 'running',
+    seq: null,
+    attempt: 0,
+    result: null,
+    failure: null,
+    timedOut: false,
+    reopened: false,
+    token: null,
+    leaseInMs: null,
+    expiresInMs: null,
+    childRunId: null,
+    state: null,
+  };
+}
