@@ -14,6 +14,9 @@ import type {
   OwnerScope,
   RecordOptions,
   RunFilter,
+  StepLease,
+  StepWrite,
+  SuspendRecord,
   WakeStore,
   UnheardRows,
   WorkflowStore,
@@ -23,11 +26,13 @@ import { createStatements } from '../dialects/postgres/statements/index.js';
 import type { EnginePool } from '../engine-pool.js';
 import type { TableNames } from '../table-names.js';
 import { PostgresAnnotations } from './annotations.js';
+import { PostgresChildren } from './children.js';
 import { PostgresDefinitions } from './definitions.js';
 import { PostgresEvents } from './events.js';
 import { PostgresOutbox } from './outbox.js';
 import { PostgresRuns } from './runs.js';
 import { PostgresStarts } from './starts.js';
+import { PostgresSteps } from './steps.js';
 import type { StoreContext } from './store-context.js';
 import { PostgresWake } from './wake.js';
 import { PostgresWork } from './work.js';
@@ -41,7 +46,9 @@ export class PostgresStore implements WorkflowStore {
   private readonly context: StoreContext;
   private readonly starts: PostgresStarts;
   private readonly work: PostgresWork;
+  private readonly children: PostgresChildren;
   private readonly events: PostgresEvents;
+  private readonly steps: PostgresSteps;
   private readonly runs: PostgresRuns;
   private readonly annotations: PostgresAnnotations;
   private readonly wake: PostgresWake;
@@ -55,7 +62,9 @@ export class PostgresStore implements WorkflowStore {
     this.context = { pool, statements: createStatements(tables), clock: { offsetMs: 0 } };
     this.starts = new PostgresStarts(this.context);
     this.work = new PostgresWork(this.context);
+    this.children = new PostgresChildren(this.context);
     this.events = new PostgresEvents(this.context);
+    this.steps = new PostgresSteps(this.context);
     this.runs = new PostgresRuns(this.context);
     this.annotations = new PostgresAnnotations(this.context);
     this.wake = new PostgresWake(this.context);
@@ -101,6 +110,10 @@ export class PostgresStore implements WorkflowStore {
   reap = (records: readonly LostRecord[], limits: LeaseLimits, decide: DecideSettled) =>
     this.work.reap(records, limits, decide);
 
+  // Children
+  deliverChildren = (limit: number) => this.children.deliverChildren(limit);
+  findOrphans = (limit: number) => this.children.findOrphans(limit);
+
   // Events
   storeEvent = (...given: Parameters<WorkflowStore['storeEvent']>) => this.events.storeEvent(...given);
   sendSignal = (...given: Parameters<WorkflowStore['sendSignal']>) => this.events.sendSignal(...given);
@@ -115,6 +128,14 @@ export class PostgresStore implements WorkflowStore {
     this.events.overdueEventWaits(...given);
   fireTimeouts = (...given: Parameters<WorkflowStore['fireTimeouts']>) => this.events.fireTimeouts(...given);
   pruneEvents = (...given: Parameters<WorkflowStore['pruneEvents']>) => this.events.pruneEvents(...given);
+
+  // Steps
+  readLedger = (stageRunIds: readonly string[]) => this.steps.readLedger(stageRunIds);
+  writeSteps = (writes: readonly StepWrite[]) => this.steps.writeSteps(writes);
+  extendSteps = (leases: readonly StepLease[]) => this.steps.extendSteps(leases);
+  readEffects = (digests: readonly Buffer[]) => this.steps.readEffects(digests);
+  suspend = (records: readonly SuspendRecord[], options?: RecordOptions) => this.steps.suspend(records, options);
+  fireDue = (limit: number, aheadMs: number) => this.steps.fireDue(limit, aheadMs);
 
   // Runs
   changeRun = <R>(

@@ -37,6 +37,7 @@ import { lossRows, type LossAnswer } from '../dialects/postgres/statements/store
 import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
 import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
 import { isPlain, recordRow } from './linear.js';
+import { setLockTimeout } from './lock-timeout.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
 import { settle, type RunOutcomes } from './settlement.js';
 import type { StoreContext } from './store-context.js';
@@ -212,7 +213,7 @@ export class PostgresWork implements WorkStore {
     const { pool, statements, clock } = this.context;
     try {
       return await pool.transaction(async (query) => {
-        if (lockTimeoutMs !== undefined) await query(SET_LOCK_TIMEOUT, [`${Math.max(1, Math.round(lockTimeoutMs))}ms`]);
+        if (lockTimeoutMs !== undefined) await setLockTimeout(query, lockTimeoutMs);
         const statement = lockTimeoutMs === undefined ? statements.storeOutcomes : statements.storeOutcomesWait;
         const answers = await query<OutcomeAnswer>(statement, [
           clock.offsetMs,
@@ -245,8 +246,6 @@ export class PostgresWork implements WorkStore {
     );
   }
 }
-
-const SET_LOCK_TIMEOUT = { name: 'set-lock-timeout', text: `SELECT set_config('lock_timeout', $1, true)` };
 
 /** A record on its way through the joined form. */
 interface Joinable {

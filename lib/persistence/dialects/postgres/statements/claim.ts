@@ -12,6 +12,9 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
  * is taken only where its stage run and run still want it; the others are deleted here at once: left in place they would
  * fill every later LIMIT. `definition_key <> ALL` comes before LIMIT for the same reason (GHOST-3).
  *
+ * A stage run that goes on after a wait is no new attempt, and its start was told before. One that was claimed before has moved
+ * since, which its version shows: its ledger may hold something.
+ *
  * `torn` are jobs whose stage run or run somebody deleted by hand (fault C21). A job that moved on after the snapshot names a
  * stage run that the snapshot doesn't hold either: only one that names the same in the snapshot is torn.
  */
@@ -41,7 +44,7 @@ export function claimStageRun(t: TableNames): Statement {
      WHERE stage_run_id = $3::uuid AND run_id = (SELECT run_id FROM ${t.stageRuns} WHERE id = $3::uuid)
        AND kind = $6::smallint AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
        AND ($7::int IS NULL OR state <> ${DELAYED}
-            AND $7::int = 1 + CASE WHEN kind = ${CANCEL} THEN j.attempt ELSE (SELECT attempt FROM ${t.stageRuns} WHERE id = $3::uuid) END)
+            AND $7::int = 1 + CASE WHEN kind = ${CANCEL} THEN j.attempt ELSE (SELECT attempt - resumed::int FROM ${t.stageRuns} WHERE id = $3::uuid) END)
      LIMIT 1 FOR UPDATE SKIP LOCKED`,
   );
 }
@@ -63,15 +66,16 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
     text: `
     WITH due AS MATERIALIZED (${due}),
     st AS MATERIALIZED (
-      SELECT due.id AS job_id, due.kind, s.id, s.run_id, s.status, s.generation, s.ordinal, r.status AS run_status, gen_random_uuid() AS token
+      SELECT due.id AS job_id, due.kind, s.id, s.run_id, s.status, s.generation, s.ordinal, s.resumed, r.status AS run_status, gen_random_uuid() AS token
         FROM due JOIN ${t.stageRuns} s ON s.id = due.stage_run_id JOIN ${t.runs} r ON r.id = s.run_id
          FOR NO KEY UPDATE OF s SKIP LOCKED),
     jb AS (
       UPDATE ${t.jobs} j SET state = ${CLAIMED}, locked_by = $2, locked_at = ${now}, started_at = ${now}, claim_token = st.token, attempt = j.attempt + 1
         FROM st WHERE j.id = st.job_id AND ${wanted} RETURNING j.id, j.attempt),
     us AS (
-      UPDATE ${t.stageRuns} s SET status = 'RUNNING', claim_token = st.token, worker_id = $2, started_at = ${now}, attempt = s.attempt + 1, version = s.version + 1
-        FROM st WHERE s.id = st.id AND st.kind = ${EXECUTE} AND ${wanted} RETURNING s.id, s.run_id, s.owner_id, s.key, s.stage, s.attempt),
+      UPDATE ${t.stageRuns} s SET status = 'RUNNING', claim_token = st.token, worker_id = $2, started_at = ${now}, attempt = s.attempt + 1 - st.resumed::int,
+             resumed = false, version = s.version + 1
+        FROM st WHERE s.id = st.id AND st.kind = ${EXECUTE} AND ${wanted} RETURNING s.id, s.run_id, s.owner_id, s.key, s.stage, s.attempt, s.version, st.resumed),
     gone AS (DELETE FROM ${t.jobs} j USING st WHERE j.id = st.job_id AND ${unwanted}),
     torn AS (
       DELETE FROM ${t.jobs} j USING due LEFT JOIN st ON st.job_id = due.id
@@ -81,8 +85,8 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT us.run_id, us.owner_id, ${slotOf('us.run_id')}, json_build_array(json_build_object('type', 'stage:started', 'stageRunId', us.id,
-             'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us)
-    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, ${claimedColumns(t)}
+             'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us WHERE NOT us.resumed)
+    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger, ${claimedColumns(t)}
       FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id
       JOIN ${t.stageRuns} s ON s.id = st.id JOIN ${t.runs} r ON r.id = st.run_id
      ORDER BY r.priority DESC, st.job_id`,

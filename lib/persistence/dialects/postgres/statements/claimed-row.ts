@@ -10,6 +10,7 @@ export interface ClaimedRow {
   taken: boolean;
   run_status: string;
   attempt: number;
+  has_ledger: boolean;
   stage_run_id: string;
   node: string;
   key: string;
@@ -76,6 +77,7 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
       attempt: row.attempt,
       budgetFrom: row.budget_from,
       deferrals: row.deferrals,
+      hasLedger: row.has_ledger,
     },
     earlier: row.earlier === null ? [] : (JSON.parse(row.earlier) as EarlierTuple[]).map(toEarlier),
   };

@@ -1,6 +1,7 @@
 import type { TableNames } from '../../../table-names.js';
 import { applyTransitions } from './apply-transitions.js';
 import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-statements.js';
+import { deliverChildren, findOrphans, lockParents } from './children.js';
 import { claim, claimStageRun } from './claim.js';
 import { createRuns } from './create-runs.js';
 import { findDrift, saveDefinitions } from './definition-statements.js';
@@ -16,7 +17,11 @@ import {
 import { byOwner, findEvents, findWaits } from './find-waits.js';
 import { fireEvents, fireTimeouts, lockWaitingRuns } from './fire-events.js';
 import { listAnnotations, readAnnotations, readLines, readSteps } from './history-statements.js';
+import { fallAsleep } from './fall-asleep.js';
+import { fireDue, lockDue } from './fire-due.js';
 import { extendLeases, findExpired, readFences } from './lease-statements.js';
+import { extendSteps, readEffects, readLedger } from './ledger-statements.js';
+import { lockRuns } from './lock-runs.js';
 import {
   ackOutbox,
   discardOutbox,
@@ -45,8 +50,10 @@ import { record } from './record.js';
 import { requeueSent, takeUnsent } from './send-statements.js';
 import { lockSignalled, sendSignal } from './send-signal.js';
 import { storeEvent } from './store-event.js';
+import { writeSteps } from './step-writes.js';
 import { storeLosses } from './store-losses.js';
 import { storeOutcomes } from './store-outcomes.js';
+import { writeSuspended } from './suspend.js';
 import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
 import type { Statement } from '../../../data-source/statement.js';
 
@@ -72,6 +79,16 @@ export function createStatements(t: TableNames) {
     finishCancelJob: finishCancelJob(t),
     delayCancelJob: delayCancelJob(t),
     addCancelJob: addCancelJob(t),
+    readLedger: readLedger(t),
+    writeSteps: writeSteps(t),
+    extendSteps: extendSteps(t),
+    readEffects: readEffects(t),
+    lockRuns: lockRuns(t, false),
+    lockRunsWait: lockRuns(t, true),
+    writeSuspended: writeSuspended(t),
+    fallAsleep: fallAsleep(t),
+    lockDue: lockDue(t),
+    fireDue: fireDue(t),
     probe: probe(t),
     promoteDelayed: promoteDelayed(t),
     requeueSent: requeueSent(t),
@@ -91,6 +108,9 @@ export function createStatements(t: TableNames) {
     readAnnotations: readAnnotations(t),
     readLines: readLines(t),
     listAnnotations: scoped(listAnnotations),
+    lockParents: lockParents(t),
+    deliverChildren: deliverChildren(t),
+    findOrphans: findOrphans(t),
     storeEvent: storeEvent(t),
     lockSignalled: scoped(lockSignalled),
     sendSignal: sendSignal(t),

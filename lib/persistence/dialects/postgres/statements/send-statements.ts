@@ -10,6 +10,7 @@ export interface UnsentRow {
   queue: string;
   priority: number;
   attempt: number;
+  resumes: number;
 }
 
 /**
@@ -27,7 +28,7 @@ export function takeUnsent(t: TableNames): Statement {
     sent AS (
       UPDATE ${t.jobs} j SET state = ${SENT}, sent_at = ${clock('$1')} FROM due WHERE j.id = due.id
       RETURNING j.id, j.kind, j.stage_run_id, j.run_id, j.queue, j.priority, j.run_at, j.attempt)
-    SELECT sent.kind, sent.stage_run_id, sent.run_id, sent.queue, sent.priority, 1 + CASE WHEN sent.kind = ${CANCEL} THEN sent.attempt ELSE s.attempt END AS attempt
+    SELECT sent.kind, sent.stage_run_id, sent.run_id, sent.queue, sent.priority, 1 + CASE WHEN sent.kind = ${CANCEL} THEN sent.attempt ELSE s.attempt - s.resumed::int END AS attempt, s.resumes
       FROM sent JOIN ${t.stageRuns} s ON s.id = sent.stage_run_id
      ORDER BY sent.priority DESC, sent.run_at, sent.id`,
   };
@@ -41,6 +42,7 @@ export function unsentJob(row: UnsentRow): UnsentJob {
     queue: row.queue,
     priority: row.priority,
     attempt: row.attempt,
+    resumes: row.resumes,
   };
 }
 

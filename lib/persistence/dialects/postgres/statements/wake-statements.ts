@@ -1,6 +1,6 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { CLAIMED, clock, DELAYED, DUE, milliseconds, OPEN_RUN, SENT, slotOf } from '../sql.js';
+import { CLAIMED, clock, DELAYED, DUE, ENDED, milliseconds, OPEN_RUN, SENT, slotOf } from '../sql.js';
 import { overLease } from './over-lease.js';
 
 export interface ProbeRow {
@@ -11,16 +11,33 @@ export interface ProbeRow {
   sent_overdue: boolean;
   outbox_due: boolean;
   stuck_suspects: boolean;
+  waits_due: boolean;
+  next_wait: number | null;
+  event_waits_overdue: boolean;
+  unmatched: boolean;
+  children_ended: boolean;
+  orphans: boolean;
+  expired_events: boolean;
   expired_keys: boolean;
 }
 
+/** How long an event, or a wait for one, is left to whoever wrote it: they match it as soon as it is written. */
+const UNMATCHED_AFTER_MS = 5_000;
+/** How many of the oldest open runs are asked whether they wait. */
+const SUSPECTS = 16;
+
 /**
  * One statement that says which parts of a wake pass have work: an idle pass costs this and nothing more (WAKE-6). Each
- * question is one index look-up. $1 offset, $2 stale, $3 cap, $4 stuck after, $5 ahead, $6 requeue after: all ms.
+ * question is one index look-up, whatever sleeps.
+ *
+ * But for suspects: whether a run waits is known of it alone, so the oldest few are asked, and where all of those wait and are
+ * old, the search has to look further, a slice in a pass.
+ * $1 offset, $2 stale, $3 cap, $4 stuck after, $5 ahead, $6 requeue after, $7 retention of events: all ms.
  */
 export function probe(t: TableNames): Statement {
   const now = clock('$1');
   const due = `${now} + ${milliseconds('$5::float8')}`;
+  const settled = `${now} - interval '${UNMATCHED_AFTER_MS} milliseconds'`;
   return {
     name: 'probe',
     text: `
@@ -30,9 +47,20 @@ export function probe(t: TableNames): Statement {
            EXISTS (SELECT 1 FROM ${t.runs} WHERE deadline_at IS NOT NULL AND status IN ${OPEN_RUN} AND deadline_at <= ${due}) AS deadline_due,
            EXISTS (SELECT 1 FROM ${t.jobs} WHERE state = ${SENT} AND sent_at <= ${now} - ${milliseconds('$6::float8')}) AS sent_overdue,
            EXISTS (SELECT 1 FROM ${t.outbox} WHERE state = 0) AS outbox_due,
-           coalesce((SELECT created_at FROM ${t.runs} WHERE status IN ${OPEN_RUN} ORDER BY id LIMIT 1) < ${now} - ${milliseconds('$4::float8')}, false) AS stuck_suspects,
+           (SELECT coalesce(bool_or(o.old AND NOT EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.run_id = o.id AND w.open)) OR count(*) = ${SUSPECTS} AND bool_and(o.old), false)
+              FROM (SELECT id, created_at < ${now} - ${milliseconds('$4::float8')} AS old FROM ${t.runs} WHERE status IN ${OPEN_RUN} ORDER BY id LIMIT ${SUSPECTS}) o) AS stuck_suspects,
+           coalesce(next.due_at <= ${due}, false) AS waits_due,
+           (extract(epoch FROM least(next.due_at, next.event_due_at) - (${due})) * 1000)::float8 AS next_wait,
+           coalesce(next.event_due_at <= ${due}, false) AS event_waits_overdue,
+           EXISTS (SELECT 1 FROM ${t.events} WHERE NOT matched AND run_id IS NULL AND created_at <= ${settled})
+             OR EXISTS (SELECT 1 FROM ${t.steps} WHERE open AND kind = 'event' AND NOT checked AND created_at <= ${settled}) AS unmatched,
+           EXISTS (SELECT 1 FROM ${t.runs} WHERE parent_waits AND NOT parent_told AND status IN ${ENDED}) AS children_ended,
+           EXISTS (SELECT 1 FROM ${t.runs} WHERE cancel_asked AND status IN ${OPEN_RUN}) AS orphans,
+           coalesce((SELECT created_at FROM ${t.events} ORDER BY created_at LIMIT 1) < ${now} - ${milliseconds('$7::float8')}, false) AS expired_events,
            EXISTS (SELECT 1 FROM ${t.idempotencyKeys} WHERE expires_at <= ${now}) AS expired_keys
-      FROM (SELECT (SELECT run_at FROM ${t.jobs} WHERE state = ${DELAYED} ORDER BY run_at LIMIT 1) AS run_at) next`,
+      FROM (SELECT (SELECT run_at FROM ${t.jobs} WHERE state = ${DELAYED} ORDER BY run_at LIMIT 1) AS run_at,
+                   (SELECT due_at FROM ${t.steps} WHERE open AND kind <> 'event' ORDER BY due_at LIMIT 1) AS due_at,
+                   (SELECT due_at FROM ${t.steps} WHERE open AND kind = 'event' ORDER BY due_at LIMIT 1) AS event_due_at) next`,
   };
 }
 
@@ -74,14 +102,14 @@ export interface StuckRow {
   suspect: boolean;
 }
 
-/** A slice of unfinished runs in id order, each with whether it looks stuck. $1 offset ms, $2 stuck after ms, $3 after id, $4 limit. */
+/** A slice of unfinished runs in id order, each with whether it looks stuck: nothing of it moves, is to be done or waits. $1 offset ms, $2 stuck after ms, $3 after id, $4 limit. */
 export function findStuck(t: TableNames): Statement {
   const now = clock('$1');
   return {
     name: 'find-stuck',
     text: `
     SELECT r.id, r.status = 'RUNNING' AND r.moved < ${now} - ${milliseconds('$2::float8')}
-           AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = r.id)
+           AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = r.id) AND NOT EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.run_id = r.id AND w.open)
            AND coalesce((SELECT max(greatest(s.created_at, s.started_at, s.finished_at)) FROM ${t.stageRuns} s WHERE s.run_id = r.id) < ${now} - ${milliseconds('$2::float8')}, true) AS suspect
       FROM (SELECT id, status, coalesce(started_at, created_at) AS moved FROM ${t.runs}
              WHERE status IN ${OPEN_RUN} AND ($3::uuid IS NULL OR id > $3::uuid) ORDER BY id LIMIT $4) r
