@@ -14,6 +14,7 @@ export class PostgresWake implements WakeStore {
     capMs,
     stuckAfterMs,
     requeueAfterMs,
+    eventRetentionMs,
     aheadMs,
   }: Parameters<WakeStore['probe']>[0]): Promise<WakeProbe> {
     const {
@@ -28,6 +29,7 @@ export class PostgresWake implements WakeStore {
       stuckAfterMs,
       aheadMs,
       requeueAfterMs,
+      eventRetentionMs,
     ]);
     return {
       expiredLeases: row!.expired_leases,
@@ -37,6 +39,13 @@ export class PostgresWake implements WakeStore {
       sentOverdue: row!.sent_overdue,
       outboxDue: row!.outbox_due,
       stuckSuspects: row!.stuck_suspects,
+      waitsDue: row!.waits_due,
+      nextWaitInMs: row!.next_wait,
+      eventWaitsOverdue: row!.event_waits_overdue,
+      unmatched: row!.unmatched,
+      childrenEnded: row!.children_ended,
+      orphans: row!.orphans,
+      expiredEvents: row!.expired_events,
       expiredKeys: row!.expired_keys,
     };
   }

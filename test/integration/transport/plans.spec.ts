@@ -41,7 +41,7 @@ it('JOB-5: a backlog of the broker stands in nobody’s way: neither of sending,
   const take = await explain(statements.takeUnsent, [0, 100]);
   const requeue = await explain(statements.requeueSent, [0, 60_000, 100]);
   const claim = await explain(statements.claim, [0, 'worker', 20, [], null]);
-  const probe = await explain(statements.probe, [0, 300_000, 0, 900_000, 0, 60_000]);
+  const probe = await explain(statements.probe, [0, 300_000, 0, 900_000, 0, 60_000, 604_800_000]);
   expect(take.indexes).toContain('workflow_jobs_due');
   expect(claim.indexes).toContain('workflow_jobs_due');
   expect(requeue.indexes).toContain('workflow_jobs_sent');
