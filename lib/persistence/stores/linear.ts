@@ -21,6 +21,9 @@ export function isPlain({ outcome, transition }: LinearRecord): boolean {
   return transition.stageRuns.length === 1 && transition.stageRuns[0]!.status === 'PENDING';
 }
 
+/** Whether it is one statement and nothing more. */
+export const isBare = (record: LinearRecord): boolean => !record.beside && isPlain(record);
+
 /** Written out, column by column: rows of one shape, and no copies, a hundred thousand times a minute. */
 export function recordRow({ lease, outcome, transition, events, handOff }: LinearRecord): RecordRow {
   const own = outcomeRow(lease, outcome);

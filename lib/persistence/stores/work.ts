@@ -35,11 +35,12 @@ import { recordRows, type RecordAnswer } from '../dialects/postgres/statements/r
 import { unsentJob, type UnsentRow } from '../dialects/postgres/statements/send-statements.js';
 import { lossRows, type LossAnswer } from '../dialects/postgres/statements/store-losses.js';
 import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
+import { besideValues } from '../dialects/postgres/statements/write-beside.js';
 import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
-import { isPlain, recordRow } from './linear.js';
+import { isBare, isPlain, recordRow } from './linear.js';
 import { setLockTimeout } from './lock-timeout.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
-import { settle, type RunOutcomes } from './settlement.js';
+import { finishedRun, settle, type RunOutcomes } from './settlement.js';
 import type { StoreContext } from './store-context.js';
 
 const ANY_ATTEMPT = { kind: 'execute', attempt: null } as const;
@@ -90,16 +91,17 @@ export class PostgresWork implements WorkStore {
   }
 
   async record(records: readonly LinearRecord[], options: RecordOptions = {}): Promise<RecordVerdict[]> {
-    if (options.lockTimeoutMs === undefined && records.every(isPlain)) return this.recordPlain(records);
-    const plain = options.lockTimeoutMs === undefined ? records.filter(isPlain) : [];
-    const joined = records.filter((record) => !plain.includes(record));
+    if (options.lockTimeoutMs === undefined && records.every(isBare)) return this.recordPlain(records);
+    const bare = options.lockTimeoutMs === undefined ? records.filter(isBare) : [];
+    const laden =
+      options.lockTimeoutMs === undefined ? records.filter((record) => isPlain(record) && record.beside) : [];
+    const joined = records.filter((record) => !bare.includes(record) && !laden.includes(record));
     const verdicts = new Map<LinearRecord, RecordVerdict>();
-    (plain.length > 0 ? await this.recordPlain(plain) : []).forEach((verdict, index) =>
-      verdicts.set(plain[index]!, verdict),
-    );
-    (await this.recordJoined(joined.map(fromLinear), options)).forEach((verdict, index) =>
-      verdicts.set(joined[index]!, verdict),
-    );
+    const keep = (part: readonly LinearRecord[], answers: readonly RecordVerdict[]): void =>
+      answers.forEach((verdict, index) => verdicts.set(part[index]!, verdict));
+    if (bare.length > 0) keep(bare, await this.recordPlain(bare));
+    if (laden.length > 0) keep(laden, await this.recordLaden(laden));
+    keep(joined, await this.recordJoined(joined.map(fromLinear), options));
     return records.map((record) => verdicts.get(record)!);
   }
 
@@ -186,10 +188,34 @@ export class PostgresWork implements WorkStore {
     });
   }
 
-  private async recordPlain(records: readonly LinearRecord[]): Promise<RecordVerdict[]> {
-    const { pool, statements, clock } = this.context;
+  /** The same with what outcomes bring along: a statement more, in one transaction. */
+  private recordLaden(records: readonly LinearRecord[]): Promise<RecordVerdict[]> {
+    return this.context.pool.transaction(async (query) => {
+      const verdicts = await this.recordPlain(records, query);
+      await this.writeBeside(
+        query,
+        records.filter((_, index) => verdicts[index]!.verdict === 'recorded'),
+      );
+      return verdicts;
+    });
+  }
+
+  private async writeBeside(query: TransactionQuery, records: readonly Attempted[]): Promise<void> {
+    const items = records.flatMap(({ lease: { stageRunId, token }, attempt, beside }) =>
+      beside ? [{ stageRunId, token, attempt, beside }] : [],
+    );
+    if (items.length === 0) return;
+    const { statements, clock } = this.context;
+    await query(statements.writeBeside, besideValues(clock.offsetMs, items));
+  }
+
+  private async recordPlain(
+    records: readonly LinearRecord[],
+    query: TransactionQuery = (statement, values) => this.context.pool.query(statement, values),
+  ): Promise<RecordVerdict[]> {
+    const { statements, clock } = this.context;
     const { workerId = '', queues = null } = records.find((record) => record.handOff)?.handOff ?? {};
-    const rows = await pool.query<RecordAnswer>(statements.record, [
+    const rows = await query<RecordAnswer>(statements.record, [
       clock.offsetMs,
       workerId,
       queues,
@@ -201,7 +227,12 @@ export class PostgresWork implements WorkStore {
         return {
           verdict: 'recorded',
           handedOff: false,
-          finished: { runId: records[index]!.lease.runId, status: 'COMPLETED', awaited: row.awaited },
+          finished: finishedRun({
+            id: records[index]!.lease.runId,
+            status: 'COMPLETED',
+            awaited: row.awaited,
+            child: row.child ?? false,
+          }),
         };
       return row.handed_off ? HANDED_OFF : RECORDED;
     });
@@ -219,6 +250,10 @@ export class PostgresWork implements WorkStore {
           clock.offsetMs,
           ...outcomeRows.values(records.map((record) => outcomeRow(record.lease, record.outcome))),
         ]);
+        await this.writeBeside(
+          query,
+          records.filter((_, index) => answers[index]!.ok),
+        );
         const finished = await this.follow(query, records, answers);
         return records.map((record, index) => verdictOf(record, answers[index]!, finished));
       });
@@ -247,9 +282,10 @@ export class PostgresWork implements WorkStore {
   }
 }
 
+type Attempted = Pick<LinearRecord, 'lease' | 'attempt' | 'beside'>;
+
 /** A record on its way through the joined form. */
-interface Joinable {
-  readonly lease: Lease;
+interface Joinable extends Attempted {
   readonly outcome: StageOutcome;
   readonly events: readonly EngineEvent[];
   readonly key: string;
@@ -263,8 +299,8 @@ function fromJoined(record: JoinedRecord, decide: DecideSettled): Joinable {
 }
 
 /** What follows was decided by the caller; it is written where the outcome was. */
-function fromLinear({ lease, outcome, transition, events }: LinearRecord): Joinable {
-  return { lease, outcome, events, key: '', node: '', visit: 0, decide: () => transition ?? NOTHING };
+function fromLinear({ lease, attempt, outcome, transition, events, beside }: LinearRecord): Joinable {
+  return { lease, attempt, outcome, events, beside, key: '', node: '', visit: 0, decide: () => transition ?? NOTHING };
 }
 
 const NOTHING: Transition = {

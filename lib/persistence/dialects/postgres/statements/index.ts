@@ -55,6 +55,7 @@ import { storeLosses } from './store-losses.js';
 import { storeOutcomes } from './store-outcomes.js';
 import { writeSuspended } from './suspend.js';
 import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
+import { writeBeside } from './write-beside.js';
 import type { Statement } from '../../../data-source/statement.js';
 
 /** Every statement of the store, made once for its table names: their names on the wire are remembered by identity. */
@@ -79,6 +80,7 @@ export function createStatements(t: TableNames) {
     finishCancelJob: finishCancelJob(t),
     delayCancelJob: delayCancelJob(t),
     addCancelJob: addCancelJob(t),
+    writeBeside: writeBeside(t),
     readLedger: readLedger(t),
     writeSteps: writeSteps(t),
     extendSteps: extendSteps(t),

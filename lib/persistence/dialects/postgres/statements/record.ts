@@ -75,6 +75,8 @@ export interface RecordAnswer {
   ok: boolean;
   handed_off: boolean;
   awaited: boolean | null;
+  /** Of a run that ended: its parent waits for it. */
+  child: boolean | null;
 }
 
 /**
@@ -123,7 +125,7 @@ export function record(t: TableNames): Statement {
     done AS (DELETE FROM ${t.jobs} j USING u WHERE j.id = u.jid AND u.status <> 'PENDING' AND u.nid IS NULL),
     ended AS (
       UPDATE ${t.runs} r SET status = 'COMPLETED', output = coalesce(u.final, u.output), finished_at = ${now}, version = r.version + 1
-        FROM u WHERE r.id = u.rid AND u.ends RETURNING r.id, r.awaited),
+        FROM u WHERE r.id = u.rid AND u.ends RETURNING r.id, r.awaited, r.parent_waits AS child),
     tried AS (
       INSERT INTO ${t.attempts} (${ATTEMPT_COLUMNS})
       SELECT rid, owner_id, sid, attempt_now, worker_id, started_at, ${now}, extract(epoch FROM ${now} - started_at) * 1000, code, message, stack, cause
@@ -131,7 +133,7 @@ export function record(t: TableNames): Statement {
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT rid, owner_id, ${slotOf('rid')}, CASE WHEN hand AND handed_events IS NOT NULL THEN handed_events ELSE events END, ${now} FROM u ORDER BY nr)
-    SELECT lk.id IS NOT NULL AS locked, u.sid IS NOT NULL AS ok, coalesce(u.hand, false) AS handed_off, ended.awaited
+    SELECT lk.id IS NOT NULL AS locked, u.sid IS NOT NULL AS ok, coalesce(u.hand, false) AS handed_off, ended.awaited, ended.child
       FROM d LEFT JOIN u ON u.nr = d.nr LEFT JOIN lk ON lk.id = d.rid LEFT JOIN ended ON ended.id = d.rid
      ORDER BY d.nr`,
   };
