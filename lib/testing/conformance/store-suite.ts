@@ -12,7 +12,10 @@ import { describeRunChanges } from './suites/run-changes.suite.js';
 import { describeRunReads } from './suites/run-reads.suite.js';
 import { describeSends } from './suites/sends.suite.js';
 import { describeStarts } from './suites/starts.suite.js';
+import { describeResumptions } from './suites/resumptions.suite.js';
 import { describeStepWrites } from './suites/step-writes.suite.js';
+import { describeSuspensionMarks } from './suites/suspension-marks.suite.js';
+import { describeSuspensions } from './suites/suspensions.suite.js';
 import { describeWakes } from './suites/wakes.suite.js';
 import { StoreUnderTest, type CreatedStore } from './store-under-test.js';
 import { globalFramework, type SuiteFramework } from './suite-framework.js';
@@ -35,6 +38,9 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   outbox: describeOutbox,
   definitions: describeDefinitions,
   'step writes': describeStepWrites,
+  suspensions: describeSuspensions,
+  'marks at a suspension': describeSuspensionMarks,
+  resumptions: describeResumptions,
 };
 
 /**
