@@ -23,7 +23,7 @@ export function claim(t: TableNames): Statement {
     t,
     'claim',
     `
-    SELECT id, stage_run_id, kind FROM ${t.jobs}
+    SELECT id, stage_run_id, kind, priority, run_at FROM ${t.jobs}
      WHERE state = ${DUE} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
      ORDER BY priority DESC, run_at, run_id LIMIT $3
        FOR UPDATE SKIP LOCKED`,
@@ -40,7 +40,7 @@ export function claimStageRun(t: TableNames): Statement {
     t,
     'claim-stage-run',
     `
-    SELECT id, stage_run_id, kind FROM ${t.jobs} j
+    SELECT id, stage_run_id, kind, priority, run_at FROM ${t.jobs} j
      WHERE stage_run_id = $3::uuid AND run_id = (SELECT run_id FROM ${t.stageRuns} WHERE id = $3::uuid)
        AND kind = $6::smallint AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
        AND ($7::int IS NULL OR state <> ${DELAYED}
@@ -66,7 +66,7 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
     text: `
     WITH due AS MATERIALIZED (${due}),
     st AS MATERIALIZED (
-      SELECT due.id AS job_id, due.kind, s.id, s.run_id, s.status, s.generation, s.ordinal, s.resumed, r.status AS run_status, gen_random_uuid() AS token
+      SELECT due.id AS job_id, due.kind, due.priority, due.run_at, s.id, s.run_id, s.status, s.generation, s.ordinal, s.resumed, r.status AS run_status, gen_random_uuid() AS token
         FROM due JOIN ${t.stageRuns} s ON s.id = due.stage_run_id JOIN ${t.runs} r ON r.id = s.run_id
          FOR NO KEY UPDATE OF s SKIP LOCKED),
     jb AS (
@@ -89,7 +89,7 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
     SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger, ${claimedColumns(t)}
       FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id
       JOIN ${t.stageRuns} s ON s.id = st.id JOIN ${t.runs} r ON r.id = st.run_id
-     ORDER BY r.priority DESC, st.job_id`,
+     ORDER BY st.priority DESC, st.run_at, st.run_id, st.ordinal`,
   };
 }
 
