@@ -23,7 +23,11 @@ export class PostgresStarts implements StartStore {
 
   private async write(runs: readonly NewRun[], transaction?: JoinedTransaction): Promise<CreatedRow[]> {
     const { pool, statements, clock } = this.context;
-    const statement = runs.some((run) => run.idempotency) ? statements.createRunsKeyed : statements.createRuns;
+    const statement = runs.some((run) => run.parent)
+      ? statements.createChildren
+      : runs.some((run) => run.idempotency)
+        ? statements.createRunsKeyed
+        : statements.createRuns;
     const values = createRunsValues(clock.offsetMs, runs);
     return transaction
       ? ((await transaction.query(statement.text, values)) as CreatedRow[])

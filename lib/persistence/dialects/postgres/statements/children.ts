@@ -52,12 +52,22 @@ export interface OrphanRow {
   parent_ended: RunStatus;
 }
 
-/** Open runs whose parents ended while they waited for them. What ended a parent that goes on again was a failure or a cancel. $1 limit. */
+/**
+ * Open runs whose parents ended while they waited for them. A mark whose parent lives is taken back: it was made in doubt, or its parent
+ * goes on again; not while somebody holds the parent, who may be ending it. Never waits. $1 limit.
+ */
 export function findOrphans(t: TableNames): Statement {
   return {
     name: 'find-orphans',
     text: `
-    SELECT r.id, CASE WHEN p.status IN ${ENDED} THEN p.status ELSE 'CANCELLED' END AS parent_ended
-      FROM ${t.runs} r LEFT JOIN ${t.runs} p ON p.id = r.parent_run_id WHERE r.cancel_asked AND r.status IN ${OPEN_RUN} ORDER BY r.id LIMIT $1`,
+    WITH asked AS MATERIALIZED (
+      SELECT r.id, r.parent_run_id FROM ${t.runs} r WHERE r.cancel_asked AND r.status IN ${OPEN_RUN} ORDER BY r.id LIMIT $1),
+    held AS MATERIALIZED (
+      SELECT p.id, p.status FROM ${t.runs} p WHERE p.id IN (SELECT parent_run_id FROM asked) ORDER BY p.id FOR SHARE SKIP LOCKED),
+    spared AS MATERIALIZED (
+      SELECT r.id FROM ${t.runs} r JOIN asked a ON a.id = r.id JOIN held p ON p.id = a.parent_run_id AND p.status IN ${OPEN_RUN} FOR NO KEY UPDATE OF r SKIP LOCKED),
+    cleared AS (UPDATE ${t.runs} r SET cancel_asked = false FROM spared s WHERE r.id = s.id)
+    SELECT a.id, coalesce(held.status, p.status) AS parent_ended
+      FROM asked a JOIN ${t.runs} p ON p.id = a.parent_run_id LEFT JOIN held ON held.id = p.id WHERE coalesce(held.status, p.status) IN ${ENDED} ORDER BY a.id`,
   };
 }

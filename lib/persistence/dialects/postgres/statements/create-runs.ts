@@ -33,6 +33,11 @@ interface RunRow {
   digest: string | null;
   input_digest: string | null;
   ttl: number | null;
+  parent: string | null;
+  parent_stage: string | null;
+  parent_step: string | null;
+  parent_waits: boolean;
+  depth: number;
 }
 interface StageRunRow {
   id: string;
@@ -84,6 +89,11 @@ const runRows = new RowSet<RunRow>({
   digest: 'bytea',
   input_digest: 'bytea',
   ttl: 'float8',
+  parent: 'uuid',
+  parent_stage: 'uuid',
+  parent_step: 'text',
+  parent_waits: 'boolean',
+  depth: 'smallint',
 });
 const stageRunRows = new RowSet<StageRunRow>({
   id: 'uuid',
@@ -119,10 +129,15 @@ export interface CreatedRow {
  * transaction. An expired key changes hands in the same update (IDEM-2). Keys are taken in digest order, so that two
  * `startMany` can't deadlock. The variant without keys leaves the ledger alone.
  *
+ * The variant for children holds their parents (FOR SHARE) until it commits: whatever ends a parent then waits, and sees the
+ * child. It never waits itself; where a parent could not be held it may be ending, so the child is marked, and `findOrphans`
+ * looks again. Of one that has ended already the child is an orphan from the start (CANCEL-3).
+ *
  * Whether a run is due, its status, what it tells, its jobs and its deadline all follow from one instant, `due_at`, on the
  * database's clock: hosts' clocks are not asked (fault B3). $1 offset ms.
  */
-export function createRuns(t: TableNames, keyed: boolean): Statement {
+export function createRuns(t: TableNames, form: 'plain' | 'keyed' | 'children'): Statement {
+  const keyed = form !== 'plain';
   const now = clock('$1');
   const dueIn = `(extract(epoch FROM d.due_at - ${now}) * 1000)::float8 AS due_in`;
   const first = 2;
@@ -139,19 +154,25 @@ export function createRuns(t: TableNames, keyed: boolean): Statement {
              expires_at = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.expires_at ELSE held.expires_at END
       RETURNING held.digest, held.run_id, held.input_digest),
     c AS MATERIALIZED (SELECT d.* FROM d LEFT JOIN k ON k.digest = d.digest WHERE d.digest IS NULL OR k.run_id = d.id),`;
+  const parents = `
+    p AS MATERIALIZED (SELECT r.id, r.status FROM ${t.runs} r WHERE r.id IN (SELECT parent FROM d WHERE parent_waits) ORDER BY r.id FOR SHARE SKIP LOCKED),`;
+  const orphaned = `c.parent_waits AND coalesce((SELECT p.status IN ${ENDED} FROM p WHERE p.id = c.parent), EXISTS (SELECT 1 FROM ${t.runs} x WHERE x.id = c.parent))`;
   return {
-    name: keyed ? 'create-runs-keyed' : 'create-runs',
+    name: form === 'plain' ? 'create-runs' : `create-runs-${form}`,
     text: `
     WITH d AS MATERIALIZED (
       SELECT x.*, w.due_at, w.due_at > ${now} AS later FROM ${runRows.source('x', first)}
        CROSS JOIN LATERAL (SELECT greatest(x.start_at, ${now} + ${milliseconds('x.delay')}) AS due_at) w),
+    ${form === 'children' ? parents : ''}
     ${keyed ? key : 'c AS (SELECT * FROM d),'}
     r AS (
       INSERT INTO ${t.runs} (id, definition_id, definition_version, definition_key, status, owner_id, actor, trace, priority, queue, input, awaited, output,
-             failure_code, failure_message, failure_params, failed_node, created_at, start_at, started_at, finished_at, deadline_at)
+             failure_code, failure_message, failure_params, failed_node, created_at, start_at, started_at, finished_at, deadline_at,
+             parent_run_id, parent_stage_run_id, parent_step, parent_waits, depth, cancel_asked)
       SELECT id, definition_id, definition_version, definition_key, coalesce(status, CASE WHEN later THEN 'PENDING' ELSE 'RUNNING' END), owner, actor, trace,
              priority, queue, input, awaited, output, code, message, params, node, ${now}, CASE WHEN later THEN due_at END,
-             CASE WHEN status IS NOT NULL OR NOT later THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, due_at + ${milliseconds('deadline')} FROM c),
+             CASE WHEN status IS NOT NULL OR NOT later THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, due_at + ${milliseconds('deadline')},
+             parent, parent_stage, parent_step, parent_waits, depth, ${form === 'children' ? orphaned : 'false'} FROM c),
     s AS (
       INSERT INTO ${t.stageRuns} (id, run_id, owner_id, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, created_at, finished_at)
       SELECT n.id, n.rid, c.owner, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, ${now},
@@ -235,6 +256,11 @@ function toRunRow(run: NewRun): RunRow {
     digest: hex(run.idempotency?.digest),
     input_digest: hex(run.idempotency?.inputDigest),
     ttl: run.idempotency?.ttlMs ?? null,
+    parent: run.parent?.runId ?? null,
+    parent_stage: run.parent?.stageRunId ?? null,
+    parent_step: run.parent?.key ?? null,
+    parent_waits: run.parent?.waits ?? false,
+    depth: run.parent?.depth ?? 0,
   };
 }
 

@@ -63,8 +63,9 @@ export function createStatements(t: TableNames) {
   const scoped = (make: (t: TableNames, kind: ScopeKind) => Statement) =>
     Object.fromEntries(SCOPE_KINDS.map((kind) => [kind, make(t, kind)])) as Record<ScopeKind, Statement>;
   return {
-    createRuns: createRuns(t, false),
-    createRunsKeyed: createRuns(t, true),
+    createRuns: createRuns(t, 'plain'),
+    createRunsKeyed: createRuns(t, 'keyed'),
+    createChildren: createRuns(t, 'children'),
     claim: claim(t),
     claimStageRun: claimStageRun(t),
     takeUnsent: takeUnsent(t),
