@@ -11,8 +11,19 @@ export const INVARIANTS: Readonly<Record<string, string>> = {
   'no open stage run without its one job': `
     SELECT s.id, s.status FROM workflow_stage_runs s WHERE s.status IN ('PENDING', 'RUNNING')
        AND (SELECT count(*) FROM workflow_jobs j WHERE j.stage_run_id = s.id AND j.kind = 0) <> 1`,
-  'no running run without a job': `
-    SELECT r.id FROM workflow_runs r WHERE r.status = 'RUNNING' AND NOT EXISTS (SELECT 1 FROM workflow_jobs j WHERE j.run_id = r.id)`,
+  'no running run without a job or a wait': `
+    SELECT r.id FROM workflow_runs r WHERE r.status = 'RUNNING' AND NOT EXISTS (SELECT 1 FROM workflow_jobs j WHERE j.run_id = r.id)
+       AND NOT EXISTS (SELECT 1 FROM workflow_steps w WHERE w.run_id = r.id AND w.open)`,
+  'no suspended stage run without a wait, or with a job': `
+    SELECT s.id FROM workflow_stage_runs s WHERE s.status = 'SUSPENDED'
+       AND (NOT EXISTS (SELECT 1 FROM workflow_steps w WHERE w.stage_run_id = s.id AND w.open) OR EXISTS (SELECT 1 FROM workflow_jobs j WHERE j.stage_run_id = s.id AND j.kind = 0))`,
+  'no open wait under a stage run or a run that has ended': `
+    SELECT w.stage_run_id, w.key, s.status, r.status AS run FROM workflow_steps w JOIN workflow_stage_runs s ON s.id = w.stage_run_id JOIN workflow_runs r ON r.id = w.run_id
+     WHERE w.open AND (s.status NOT IN ('PENDING', 'RUNNING', 'SUSPENDED') OR r.status NOT IN ('PENDING', 'RUNNING'))`,
+  'what is open waits, and what waits is open': `
+    SELECT stage_run_id, key, status, open FROM workflow_steps WHERE open <> (status = 'waiting')`,
+  'a run has an event once': `
+    SELECT run_id, event_id, count(*) FROM workflow_steps WHERE event_id IS NOT NULL GROUP BY 1, 2 HAVING count(*) > 1`,
   'each stage entered once a visit': `
     SELECT run_id, generation, node, visit, key, count(*) FROM workflow_stage_runs GROUP BY 1, 2, 3, 4, 5 HAVING count(*) > 1`,
   'counters say how many branches are open': `
