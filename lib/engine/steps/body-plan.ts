@@ -75,6 +75,7 @@ export class BodyPlan implements StepPlan<unknown> {
       const hold = replay.host.holding(key, leaseMs);
       try {
         const outcome = await this.#outcomeOf(attempt);
+        if (!outcome) return replay.handBack();
         // Another worker may be at it: what this body came to is for nobody.
         if (replay.host.aborted === 'lease-lost') return replay.unfenced();
         await replay.finish(call, outcome, { begun: true, effect });
@@ -95,7 +96,7 @@ export class BodyPlan implements StepPlan<unknown> {
     this.replay.wait(call);
   }
 
-  async #outcomeOf(attempt: number): Promise<StepOutcome> {
+  async #outcomeOf(attempt: number): Promise<StepOutcome | undefined> {
     const { host } = this.replay;
     let failure: FailureRecord;
     try {
@@ -108,6 +109,8 @@ export class BodyPlan implements StepPlan<unknown> {
     } catch (error) {
       failure = describeFailure(host.aborted === 'cancelled' ? host.signal.reason : error, { now: host.now() });
     }
+    // An outcome of the shutdown's, perhaps; what a check of the engine's own found holds at any time.
+    if (host.draining && host.aborted === undefined && failure.code === 'EXCEPTION') return undefined;
     const { policy } = this.given;
     const decision = decideRetry({ policy, attempt, failure, budgetFrom: 0, random: host.random });
     const text = JSON.stringify(failure);

@@ -50,6 +50,7 @@ export class ChildPlan implements StepPlan<unknown> {
       if (this.given.waits && !replay.host.aborted) return replay.wait(call);
       outcome = { kind: 'completed', result: JSON.stringify({ runId }) };
     } catch (error) {
+      if (replay.host.draining) return replay.handBack();
       // A child that can't start is a failed child with its cause (fault K5).
       outcome = { kind: 'failed', failure: JSON.stringify(describeFailure(error, { now: replay.host.now() })) };
     }

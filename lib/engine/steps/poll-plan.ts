@@ -64,6 +64,7 @@ export class PollPlan<T> implements StepPlan<T> {
       outcome = { kind: 'completed', result: host.encode(polled, `Step "${name}"`) };
     } catch (error) {
       if (host.aborted) return replay.unfenced();
+      if (host.draining) return replay.handBack();
       outcome = { kind: 'failed', failure: JSON.stringify(describeFailure(error, { now: host.now() })) };
     }
     return replay.finish(call, outcome);

@@ -30,6 +30,8 @@ export interface ReplayHost {
   readonly signal: AbortSignal;
   /** The run ended, or another worker has the stage: nothing more may be begun, and after a lost lease nothing written. */
   readonly aborted: 'cancelled' | 'lease-lost' | undefined;
+  /** Shutdown has begun: what throws now may throw because the host's own clients are closed (LEASE-6). */
+  readonly draining: boolean;
   /** A body of this attempt holds a step: its lease is extended until `done`. */
   holding(key: string, leaseMs: number): { done(): void };
   /** Present instant in milliseconds, for a `retryAfter` that is a Date. */
@@ -45,6 +47,8 @@ export type ReplayStop =
   | { readonly kind: 'suspended'; readonly suspension: Suspension }
   /** The attempt is over in the store: its run ended or another worker has it. */
   | { readonly kind: 'unfenced' }
+  /** The process shuts down, and something failed that may only have failed for that: nothing of it is recorded. */
+  | { readonly kind: 'shutdown' }
   /** The ledger can't be read or written. */
   | { readonly kind: 'broken'; readonly error: unknown };
 

@@ -60,6 +60,11 @@ export class Replay {
     return this.#over;
   }
 
+  /** Places that the attempt's next write is to take along. */
+  get orders(): readonly StepOrder[] {
+    return this.#orders;
+  }
+
   /** The how-manieth call of this name in this scope. */
   occurrence(scope: string, name: string): number {
     const id = `${scope}\n${name}`;
@@ -168,6 +173,11 @@ export class Replay {
     this.#stop({ kind: 'unfenced' });
   }
 
+  /** A call failed while the process shuts down: the attempt is handed back, the failure nobody's. */
+  handBack(): void {
+    this.#stop({ kind: 'shutdown' });
+  }
+
   /** The row changed under a call of ours: what stands there now counts. */
   async reread(call: StepCall<any>): Promise<void> {
     await this.#load();
@@ -179,9 +189,13 @@ export class Replay {
    *
    * Steps are opened again that failed with what the body failed with; when that can't be told, all that failed (STEP-7).
    */
-  end(error?: unknown): { readonly used: boolean; readonly openWaits: boolean; readonly reopen: readonly string[] } {
+  end(thrown?: { readonly error: unknown }): {
+    readonly used: boolean;
+    readonly openWaits: boolean;
+    readonly reopen: readonly string[];
+  } {
     this.#over = true;
-    const keys = this.#failedKeys.size > 0 && error !== undefined ? this.#blamed(error) : [];
+    const keys = this.#failedKeys.size > 0 && thrown ? this.#blamed(thrown.error) : [];
     return { used: this.#used, openWaits: this.#openWaits > 0, reopen: keys };
   }
 

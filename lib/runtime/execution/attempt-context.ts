@@ -1,10 +1,23 @@
 import { decodeJson } from '../../engine/codec/index.js';
-import type { RunInfo, Skipped, StageContext, StageInfo } from '../../interfaces/index.js';
+import type {
+  AnnotateOptions,
+  LogLevel,
+  RunInfo,
+  Skipped,
+  StageContext,
+  StageInfo,
+  StepApi,
+  Suspended,
+  SuspendOptions,
+} from '../../interfaces/index.js';
 import type { RuntimeLog } from '../background/runtime-log.js';
 import type { Attempt } from './attempt.js';
 import type { DefinitionSource } from './definition-source.js';
 import { EarlierOutputs } from './earlier-outputs.js';
 import { skipped } from './skipped.js';
+import { suspended } from './suspended.js';
+import type { AttemptNotebook } from './attempt-notebook.js';
+import type { AttemptReplay } from '../steps/attempt-replay.js';
 
 /** What an attempt's context is made of, beyond the attempt. */
 export interface AttemptContextParts {
@@ -13,6 +26,8 @@ export interface AttemptContextParts {
   readonly actor: unknown;
   readonly definitions: DefinitionSource;
   readonly log: RuntimeLog;
+  readonly openReplay: () => AttemptReplay;
+  readonly openNotebook: () => AttemptNotebook;
 }
 
 /** The `ctx` of a stage body. Everything that most bodies don't ask for is made when they do. */
@@ -75,9 +90,44 @@ export class AttemptContext implements StageContext {
     return skipped(reason);
   }
 
-  log(message: string): void {
+  get step(): StepApi {
+    // The face is typed by what bodies write; what it checks at run time is `Steps`' own affair.
+    return this.#replay().steps as unknown as StepApi;
+  }
+
+  once(name: string, fn: (...args: any[]) => unknown): Promise<any> {
+    return this.#replay().steps.once(name, fn);
+  }
+
+  local<T>(fn: () => T | Promise<T>): Promise<T> {
+    return this.#replay().replay.local(fn);
+  }
+
+  suspend(options: SuspendOptions): Suspended {
+    return suspended(options);
+  }
+
+  log(message: string, level: LogLevel = 'log'): void {
     const { run, stageRun } = this.#attempt.job;
-    this.#parts.log.log(`[run ${run.id} stage ${stageRun.key} ${stageRun.id} attempt ${stageRun.attempt}] ${message}`);
+    const where = `[run ${run.id} stage ${stageRun.key} ${stageRun.id} attempt ${stageRun.attempt}]`;
+    this.#parts.log[level](`${where} ${message}`);
+    this.#notebook().line(level, String(message));
+  }
+
+  progress(done: number, total?: number, message?: string): void {
+    this.#notebook().progress(done, total, message);
+  }
+
+  annotate(key: string, value: unknown, { scope = 'stage' }: AnnotateOptions = {}): void {
+    this.#notebook().annotate(key, value, scope);
+  }
+
+  #replay(): AttemptReplay {
+    return (this.#attempt.replay ??= this.#parts.openReplay());
+  }
+
+  #notebook(): AttemptNotebook {
+    return (this.#attempt.notebook ??= this.#parts.openNotebook());
   }
 
   #outputs(): EarlierOutputs {

@@ -1,7 +1,12 @@
 import type { StageOutcome } from '../../engine/state/rows.js';
+import type { Suspension } from '../../engine/steps/index.js';
 
 /** How an attempt ended in this process: with an outcome to record, or with nothing that may be recorded. */
 export type AttemptEnd =
   | StageOutcome
+  /** It waits. */
+  | { readonly kind: 'suspended'; readonly suspension: Suspension }
+  /** The store said that the attempt is over; whether by the run's end or by another worker has to be asked. */
+  | { readonly kind: 'unfenced' }
   /** The run ended, or another worker holds the stage: whatever the body came to is dropped (CANCEL-2, LEASE-5). */
   | { readonly kind: 'discarded'; readonly because: 'cancelled' | 'lease-lost' };

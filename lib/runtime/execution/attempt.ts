@@ -1,5 +1,8 @@
 import type { ClaimedJob, Lease } from '../../engine/ports/index.js';
 import { StageAbortedError, type StageAbortReason } from '../../errors/index.js';
+import type { ReplayStop } from '../../engine/steps/index.js';
+import type { AttemptReplay } from '../steps/attempt-replay.js';
+import type { AttemptNotebook } from './attempt-notebook.js';
 import type { ServedStage } from './served-stages.js';
 
 /**
@@ -17,6 +20,14 @@ export class Attempt {
   over = false;
   /** Ends the wait for the body: set while it runs. */
   abandon: (() => void) | undefined;
+  /** Drops the body: it waits, or can't go on. Set while it runs. */
+  interrupt: ((stop: ReplayStop) => void) | undefined;
+  /** Its durable calls, once it makes one. */
+  replay: AttemptReplay | undefined;
+  /** What its end means for its ledger. */
+  ended: ReturnType<AttemptReplay['replay']['end']> | undefined;
+  /** What it noted down, once it does. */
+  notebook: AttemptNotebook | undefined;
 
   constructor(
     readonly job: ClaimedJob,

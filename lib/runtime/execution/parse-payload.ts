@@ -24,6 +24,23 @@ export async function parseOutput(schema: ParsableSchema | null, value: unknown,
   });
 }
 
+/**
+ * What a wait's `schema` makes of the payload that ended it. Not asynchronous: it is parsed where it is delivered, in order.
+ *
+ * @throws InvalidInputError, never retried, when the schema refuses the value
+ */
+export function parsePayload(schema: unknown, value: unknown, what: string): unknown {
+  const result = (schema as SyncSchema).safeParse(value);
+  if (result.success) return result.data;
+  throw new InvalidInputError({ what, issues: result.error.issues.map(plainIssue) });
+}
+
+interface SyncSchema {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: unknown } | { success: false; error: { issues: readonly SchemaIssue[] } };
+}
+
 /** Without what else a library puts into its issues: the value itself may be in there. */
 function plainIssue({ path, message }: SchemaIssue): SchemaIssue {
   return path === undefined ? { message } : { path, message };

@@ -1,19 +1,25 @@
 import { describeFailure, encodeJson, type FailureRecord } from '../../engine/codec/index.js';
 import { decideRetry } from '../../engine/retry/index.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
+import { COMPLETION_KEY, type ReplayStop } from '../../engine/steps/index.js';
 import { formatDuration } from '../../engine/time/index.js';
+import type { NextId } from '../../engine/ports/index.js';
 import { StageTimeoutError, WorkflowError } from '../../errors/index.js';
 import type { Deadline, Deadlines } from '../background/deadlines.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { scopeOf, type SystemActor } from './acting.js';
 import { AttemptContext } from './attempt-context.js';
 import type { AttemptEnd } from './attempt-end.js';
+import { AttemptNotebook } from './attempt-notebook.js';
 import type { Attempt } from './attempt.js';
+import { AttemptReplay, type AttemptReplayParts } from '../steps/attempt-replay.js';
+import { beginWaiting, checkCompletion, suspensionOf, type Completion } from './completion.js';
 import type { ContextScope } from './context-scope.js';
 import type { DefinitionSource, RunnableStage } from './definition-source.js';
 import { parseOutput } from './parse-payload.js';
 import { isSkipped } from './skipped.js';
 import { readInput } from './stage-input.js';
+import { suspendingOf } from './suspended.js';
 
 export interface StageExecutionParts {
   readonly definitions: DefinitionSource;
@@ -24,17 +30,21 @@ export interface StageExecutionParts {
   readonly random: () => number;
   /** Bytes of one output as JSON (LIMIT-6). */
   readonly maxOutputBytes: number;
+  readonly nextId: NextId;
+  /** What durable calls need, but for whether this execution drains. */
+  readonly steps: Omit<AttemptReplayParts, 'draining'>;
 }
 
 /** What became of the body. */
 type BodyEnd =
   | { readonly kind: 'ended'; readonly outcome: StageOutcome }
   | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'stopped'; readonly stop: ReplayStop }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'abandoned' };
 
 /** What is called with the context: the body itself, or the hook that undoes it. */
-type Call = (handler: RunnableStage, context: AttemptContext) => unknown;
+type Call = (handler: RunnableStage, context: AttemptContext) => Promise<BodyEnd>;
 
 /**
  * Runs one attempt of a stage, from its stored input to the outcome to record. Knows nothing of leases, jobs or rows.
@@ -56,10 +66,12 @@ export class StageExecution {
 
   /** Calls the stage's `cancel(ctx)` in the owner's context. Returns what it threw, or undefined. Never rejects. */
   async undo(attempt: Attempt): Promise<{ readonly failure: FailureRecord } | undefined> {
-    const end = await this.#race(attempt, async () => {
-      await this.#inContext(attempt, (handler, context) => handler.cancel?.(context));
-      return { kind: 'ended', outcome: { kind: 'skipped', reason: '' } };
-    });
+    const end = await this.#race(attempt, () =>
+      this.#inContext(attempt, async (handler, context) => {
+        await handler.cancel?.(context);
+        return { kind: 'ended', outcome: { kind: 'skipped', reason: '' } };
+      }),
+    );
     attempt.over = true;
     if (end.kind === 'ended') return undefined;
     return { failure: this.#failureOf(attempt, end) };
@@ -75,9 +87,11 @@ export class StageExecution {
         attempt.over = true;
         this.parts.deadlines.drop(deadline);
         attempt.abandon = undefined;
+        attempt.interrupt = undefined;
         resolve(end);
       };
       attempt.abandon = () => finish({ kind: 'abandoned' });
+      attempt.interrupt = (stop) => finish({ kind: 'stopped', stop });
       if (timeoutMs !== null) {
         deadline = this.parts.deadlines.add(timeoutMs, () => {
           attempt.abort('timeout');
@@ -90,19 +104,40 @@ export class StageExecution {
 
   async #body(attempt: Attempt): Promise<BodyEnd> {
     const { stage, type } = attempt.served;
-    const outcome = await this.#inContext(attempt, async (handler, context) => {
-      const returned = await handler.execute(context);
-      if (isSkipped(returned)) return { kind: 'skipped', reason: returned.reason } satisfies StageOutcome;
+    return this.#inContext(attempt, async (handler, context) => {
+      const completion = await this.#complete(attempt, handler, context);
+      if (completion.kind === 'waits') {
+        const orders = attempt.replay?.replay.orders ?? [];
+        return { kind: 'stopped', stop: { kind: 'suspended', suspension: suspensionOf(completion.wait, orders) } };
+      }
+      if (isSkipped(completion.value)) {
+        return { kind: 'ended', outcome: { kind: 'skipped', reason: completion.value.reason } };
+      }
       const what = `Stage ${stage.key}`;
-      const value = await parseOutput(type.outputSchema, returned, what);
+      const value = await parseOutput(type.outputSchema, completion.value, what);
       const output = encodeJson(value, { what, maxBytes: this.parts.maxOutputBytes, limit: 'limits.maxOutputBytes' });
-      return { kind: 'completed', output } satisfies StageOutcome;
+      return { kind: 'ended', outcome: { kind: 'completed', output } };
     });
-    return { kind: 'ended', outcome: outcome as StageOutcome };
   }
 
-  async #inContext(attempt: Attempt, call: Call): Promise<unknown> {
-    const { definitions, log, scope, systemActor } = this.parts;
+  /** The body, or the check of a stage that suspended itself: `execute` is not begun anew as if it had not (RETRY-4). */
+  async #complete(attempt: Attempt, handler: RunnableStage, context: AttemptContext): Promise<Completion> {
+    const { served, job } = attempt;
+    const { key } = served.stage;
+    const { maxOutputBytes, steps } = this.parts;
+    if (job.stageRun.hasLedger && typeof handler.checkCompletion === 'function') {
+      const rows = await steps.writer.read(job.stageRun.id);
+      const row = rows.find((candidate) => candidate.key === COMPLETION_KEY);
+      if (row) return checkCompletion(handler, key, row, context, maxOutputBytes);
+    }
+    const returned = await handler.execute(context);
+    const suspending = suspendingOf(returned);
+    if (!suspending) return { kind: 'output', value: returned };
+    return { kind: 'waits', wait: beginWaiting(handler, key, suspending, maxOutputBytes) };
+  }
+
+  async #inContext(attempt: Attempt, call: Call): Promise<BodyEnd> {
+    const { definitions, log, nextId, scope, steps, systemActor } = this.parts;
     const { job, served } = attempt;
     const surroundings = await scopeOf(job, served.compiled, systemActor);
     return scope.run(surroundings, async (owner) => {
@@ -113,15 +148,29 @@ export class StageExecution {
         attempt: job.stageRun.attempt,
         ownerId: job.run.ownerId,
       });
-      return call(handler, new AttemptContext(attempt, { input, owner, actor: surroundings.actor, definitions, log }));
+      const { actor } = surroundings;
+      const openReplay = (): AttemptReplay => new AttemptReplay(attempt, { ...steps, draining: () => this.draining });
+      const openNotebook = (): AttemptNotebook => new AttemptNotebook(nextId, job.run.actor);
+      const parts = { input, owner, actor, definitions, log, openReplay, openNotebook };
+      return call(handler, new AttemptContext(attempt, parts));
     });
   }
 
   #judge(attempt: Attempt, end: BodyEnd): AttemptEnd {
     if (attempt.cancelled) return { kind: 'discarded', because: 'cancelled' };
     if (attempt.leaseLost) return { kind: 'discarded', because: 'lease-lost' };
+    attempt.ended = attempt.replay?.replay.end(end.kind === 'threw' ? { error: end.error } : undefined);
     if (end.kind === 'ended') return end.outcome;
-    if (end.kind === 'abandoned' || (this.draining && end.kind === 'threw' && !isOfPayload(end.error))) {
+    if (end.kind === 'stopped' && end.stop.kind === 'suspended') {
+      attempt.abort('suspended');
+      return end.stop;
+    }
+    if (end.kind === 'stopped' && end.stop.kind === 'unfenced') return { kind: 'unfenced' };
+    if (
+      end.kind === 'abandoned' ||
+      (end.kind === 'stopped' && end.stop.kind === 'shutdown') ||
+      (this.draining && end.kind === 'threw' && !isOfPayload(end.error))
+    ) {
       return { kind: 'released', reason: 'shutdown', delayMs: 0 };
     }
     const failure = this.#failureOf(attempt, end);
@@ -134,6 +183,8 @@ export class StageExecution {
   #failureOf(attempt: Attempt, end: Exclude<BodyEnd, { kind: 'ended' }>): FailureRecord {
     const { key, timeoutMs } = attempt.served.stage;
     if (end.kind === 'threw') return describeFailure(end.error, { now: Date.now() });
+    // The ledger could not be written: no fault of the stage's, but nothing it could go on with.
+    if (end.kind === 'stopped' && end.stop.kind === 'broken') return describeFailure(end.stop.error);
     const error = new StageTimeoutError({ stage: key, timeout: formatDuration(timeoutMs ?? 0) });
     // Where the engine made the error says nothing about the stage.
     return { ...describeFailure(error), stack: undefined };

@@ -3,11 +3,13 @@ import { BackgroundLoop } from '../background/background-loop.js';
 import type { Outages } from '../background/outages.js';
 import type { RuntimeLog } from '../background/runtime-log.js';
 import type { Attempt } from '../execution/attempt.js';
+import type { LiveSteps } from '../steps/live-steps.js';
 import type { LiveAttempts } from './live-attempts.js';
 
 export interface HeartbeatParts {
-  readonly store: Pick<WorkflowStore, 'extendLeases' | 'isTransient'>;
+  readonly store: Pick<WorkflowStore, 'extendLeases' | 'extendSteps' | 'isTransient'>;
   readonly live: LiveAttempts;
+  readonly steps: LiveSteps;
   readonly outages: Outages;
   readonly log: RuntimeLog;
   /** `lease.heartbeatInterval` in milliseconds. */
@@ -16,7 +18,7 @@ export interface HeartbeatParts {
 
 /**
  * Extends all leases of this process in one statement an interval, those included whose outcome still waits to be written
- * (LEASE-2). Learns by it which attempts are over: their bodies' signals fire with `lease-lost` or `cancelled`.
+ * (LEASE-2), and the leases of step bodies that are at it, their attempts over or not (STEP-6). Learns by it which attempts are over: their bodies' signals fire with `lease-lost` or `cancelled`.
  *
  * Runs while something is held, by whatever way it was claimed, so it goes on through a shutdown until the last outcome is
  * written (fault C16). While the database is away it tries again by the backoff, not by the interval.
@@ -27,13 +29,14 @@ export class Heartbeat {
   constructor(private readonly parts: HeartbeatParts) {
     this.#loop = new BackgroundLoop({
       name: 'heartbeat',
-      work: () => this.check(this.parts.live.all()),
+      work: () => this.#beat(),
       everyMs: parts.everyMs,
       isTransient: (error) => parts.store.isTransient(error),
       outages: parts.outages,
       log: parts.log,
     });
-    parts.live.onChange = (holding) => (holding ? this.#loop.start() : void this.#loop.stop());
+    parts.live.onChange = () => this.#followHeld();
+    parts.steps.onChange = () => this.#followHeld();
   }
 
   /** Extends every lease held now. Never rejects. */
@@ -44,7 +47,20 @@ export class Heartbeat {
   /** Ends the beat although leases are held: the process gives them up. */
   async stop(): Promise<void> {
     this.parts.live.onChange = undefined;
+    this.parts.steps.onChange = undefined;
     await this.#loop.stop();
+  }
+
+  #followHeld(): void {
+    const { live, steps } = this.parts;
+    if (live.size > 0 || steps.size > 0) this.#loop.start();
+    else void this.#loop.stop();
+  }
+
+  async #beat(): Promise<void> {
+    await this.check(this.parts.live.all());
+    const leases = this.parts.steps.leases();
+    if (leases.length > 0) await this.parts.store.extendSteps(leases);
   }
 
   /** Extends these leases, and tells the attempts whose leases or runs are over. Rejects with what the store throws. */

@@ -9,7 +9,7 @@ export interface JobEnd {
 }
 
 export type StageEnd =
-  | { readonly kind: 'recorded'; readonly outcome: StageOutcome['kind'] }
+  | { readonly kind: 'recorded'; readonly outcome: StageOutcome['kind'] | 'suspended' }
   /** A cancel hook was called, or put off. */
   | { readonly kind: 'hook' }
   /** This build does not serve its definition: put off. */

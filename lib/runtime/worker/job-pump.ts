@@ -52,12 +52,13 @@ const PROMOTE_BATCH = 100;
 /** 1 + 2 + 4 … s: after this many deliveries a race has lasted 5 minutes, and is none (GHOST-2). */
 const RACE_DELIVERIES = 8;
 
-const STATUS_AFTER: Readonly<Record<StageOutcome['kind'], StageRunStatus>> = {
+const STATUS_AFTER: Readonly<Record<StageOutcome['kind'] | 'suspended', StageRunStatus>> = {
   completed: 'COMPLETED',
   skipped: 'SKIPPED',
   failed: 'FAILED',
   retry: 'PENDING',
   released: 'PENDING',
+  suspended: 'SUSPENDED',
 };
 
 /**

@@ -21,7 +21,7 @@ import type { Recorder } from './recorder.js';
 import type { UnservedDefinitions } from './unserved-definitions.js';
 
 export interface JobRunnerParts {
-  readonly store: Pick<WorkflowStore, 'addCancelJob' | 'isTransient'>;
+  readonly store: Pick<WorkflowStore, 'addCancelJob' | 'extendLeases' | 'isTransient'>;
   readonly stages: ServedStages;
   readonly execution: StageExecution;
   readonly hook: CancelHook;
@@ -124,9 +124,14 @@ export class JobRunner {
     attempt.over = true;
     if (outcome.kind === 'discarded') return this.#discarded(attempt, outcome.because);
     const offer = handOffs && !execution.draining && handOffs.mayOffer() ? handOffs.offer : null;
-    const entry = records.entryOf(attempt, outcome, offer);
+    if (outcome.kind === 'unfenced') return this.#discarded(attempt, await this.#whyUnfenced(attempt));
+    const entry =
+      outcome.kind === 'suspended'
+        ? records.suspended(attempt, outcome.suspension)
+        : records.entryOf(attempt, outcome, offer);
     const result = await recorder.record(attempt, entry);
     if (result.kind === 'recorded') {
+      if (entry.lane === 'suspend') return { kind: 'recorded', outcome: 'suspended' };
       if (result.handedOff) return this.#handedOff(attempt, entry);
       return { kind: 'recorded', outcome: entry.record.outcome.kind };
     }
@@ -154,7 +159,7 @@ export class JobRunner {
     return { kind: 'hook' };
   }
 
-  #handedOff({ job, served }: Attempt, { record }: RecordEntry): Attempt | StageEnd {
+  #handedOff({ job, served }: Attempt, { record }: Exclude<RecordEntry, { lane: 'suspend' }>): Attempt | StageEnd {
     const transition = 'transition' in record ? record.transition : null;
     const token = 'handOff' in record ? record.handOff?.token : undefined;
     const next = transition ? onlySuccessor(transition) : undefined;
@@ -163,6 +168,17 @@ export class JobRunner {
       throw new Error(`Stage ${served.stage.key} of run ${job.run.id} was handed off to nothing.`);
     }
     return new Attempt(nextJob(job, record.outcome, transition, next, token), following);
+  }
+
+  /** A step was not begun, since the attempt is over in the store: by the run's end, or since another worker has it. */
+  async #whyUnfenced({ lease }: Attempt): Promise<'cancelled' | 'lease-lost'> {
+    try {
+      const states = await this.parts.store.extendLeases([lease]);
+      return states.get(lease.jobId) === 'cancelled' ? 'cancelled' : 'lease-lost';
+    } catch (error) {
+      this.parts.log.debug(`Why stage run ${lease.stageRunId} is over could not be read: ${errorLine(error)}`);
+      return 'lease-lost';
+    }
   }
 
   /** Drops a result. What a body did after its run was cancelled is undone by the stage's own hook (CANCEL-3). */

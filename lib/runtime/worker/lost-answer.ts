@@ -26,11 +26,12 @@ export function fencesToRead({ entry }: RecordItem): string[] {
  * or the lease is lost (LEASE-5). `undecided`: the rows say it should have held, so it is tried again.
  */
 export function judgeFence({ entry }: RecordItem, fences: ReadonlyMap<string, Fence>): RecordResult | 'undecided' {
-  const { lease, outcome } = entry.record;
+  const { lease } = entry.record;
   const fence = fences.get(lease.stageRunId);
   if (!fence) return { kind: 'lost' };
   const mine = fence.token === lease.token;
-  const target = STATUS_AFTER[outcome.kind];
+  if (entry.lane === 'suspend') return judgeSuspension(fence, mine);
+  const target = STATUS_AFTER[entry.record.outcome.kind];
   // Back in the queue, the token is gone: nothing follows from it here, so it may have been this write or another.
   if (target === 'PENDING' && fence.status === 'PENDING') return { kind: 'recorded', handedOff: false, finished: null };
   if (mine && target !== 'PENDING' && fence.status === target) {
@@ -40,6 +41,16 @@ export function judgeFence({ entry }: RecordItem, fences: ReadonlyMap<string, Fe
   }
   if (fence.runStatus === 'CANCELLED' || fence.runStatus === 'FAILED') return { kind: 'cancelled' };
   return mine && fence.status === 'RUNNING' && fence.runStatus === 'RUNNING' ? 'undecided' : { kind: 'lost' };
+}
+
+/** Waiting, or due again since what it waits for was there: nothing follows from it here but a hint. */
+function judgeSuspension({ status, runStatus }: Fence, mine: boolean): RecordResult | 'undecided' {
+  if (runStatus === 'CANCELLED' || runStatus === 'FAILED') return { kind: 'cancelled' };
+  if (status === 'SUSPENDED' || status === 'PENDING') {
+    const wait = { suspended: status === 'SUSPENDED', dueInMs: 0 };
+    return { kind: 'recorded', handedOff: false, finished: null, wait };
+  }
+  return mine && status === 'RUNNING' && runStatus === 'RUNNING' ? 'undecided' : { kind: 'lost' };
 }
 
 function handedOff(entry: RecordItem['entry'], fences: ReadonlyMap<string, Fence>): boolean {

@@ -34,6 +34,7 @@ export function nextJob(
       attempt: 1,
       budgetFrom: 0,
       deferrals: 0,
+      hasLedger: false,
     },
     earlier: [...job.earlier, own, ...skipped],
   };

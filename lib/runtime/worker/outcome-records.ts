@@ -1,8 +1,9 @@
 import { describeFailure, type FailureRecord } from '../../engine/codec/index.js';
-import type { Lease, LinearRecord } from '../../engine/ports/index.js';
+import type { Lease, LinearRecord, RecordedBeside } from '../../engine/ports/index.js';
 import { decideNext } from '../../engine/state/decide.js';
 import type { DecideContext } from '../../engine/state/enter-node.js';
 import { nodeOutput } from '../../engine/state/node-output.js';
+import type { Suspension } from '../../engine/steps/index.js';
 import type { EngineEvent, NewStageRun, StageOutcome, Transition } from '../../engine/state/rows.js';
 import type { Attempt } from '../execution/attempt.js';
 import type { RecordEntry } from './record-item.js';
@@ -26,7 +27,10 @@ export class OutcomeRecords {
     const { attempt: number } = attempt.job.stageRun;
     if (outcome.kind === 'retry' || outcome.kind === 'released') {
       const events = this.#eventsOf(attempt, outcome);
-      return { lane: 'linear', record: { lease, attempt: number, outcome, transition: null, events, handOff: null } };
+      return {
+        lane: 'linear',
+        record: { lease, attempt: number, outcome, transition: null, events, handOff: null, ...besideOf(attempt, outcome) },
+      };
     }
     if (outcome.kind === 'failed' || served.node.stages.length > 1) return this.joined(attempt, outcome);
     const next = this.#next(attempt, outcome);
@@ -34,7 +38,10 @@ export class OutcomeRecords {
     const { transition } = next;
     const handOff = offer && onlySuccessor(transition) ? offer() : null;
     const events = this.#eventsOf(attempt, outcome);
-    return { lane: 'linear', record: { lease, attempt: number, outcome, transition, events, handOff } };
+    return {
+      lane: 'linear',
+      record: { lease, attempt: number, outcome, transition, events, handOff, ...besideOf(attempt, outcome) },
+    };
   }
 
   joined(attempt: Attempt, outcome: StageOutcome): RecordEntry {
@@ -42,7 +49,25 @@ export class OutcomeRecords {
     const { node, key, visit, attempt: number } = job.stageRun;
     const events = this.#eventsOf(attempt, outcome);
     const { definitionKey } = job.run;
-    return { lane: 'joined', record: { lease, attempt: number, definitionKey, node, key, visit, outcome, events } };
+    return {
+      lane: 'joined',
+      record: {
+        ...{ lease, attempt: number, definitionKey, node, key, visit, outcome, events },
+        ...besideOf(attempt, outcome),
+      },
+    };
+  }
+
+  /** A stage that waits. */
+  suspended(attempt: Attempt, { waits, keep, orders }: Suspension): RecordEntry {
+    const { lease, job, notebook } = attempt;
+    const { id: stageRunId, key: node, stage, attempt: number } = job.stageRun;
+    const kinds = [...new Set(waits.map(({ kind }) => kind))];
+    const events: EngineEvent[] = [
+      { type: 'stage:suspended', stageRunId, node, stage, data: { attempt: number, waitsFor: kinds } },
+    ];
+    const notes = notebook?.notes() ?? null;
+    return { lane: 'suspend', record: { lease, attempt: number, waits, keep, orders, events, notes } };
   }
 
   #next(
@@ -87,6 +112,23 @@ export class OutcomeRecords {
         return [];
     }
   }
+}
+
+/** What an outcome brings along for the ledger and the notes; most bring nothing, and cost nothing more. */
+function besideOf(
+  { ended, notebook, job }: Attempt,
+  { kind }: StageOutcome,
+): { readonly beside?: RecordedBeside } {
+  const over = kind === 'completed' || kind === 'skipped' || kind === 'failed';
+  const beside: RecordedBeside = {
+    // A body that makes no durable call this time may have left waits open the last time.
+    cancelWaits: over && (ended ? ended.openWaits : job.stageRun.hasLedger),
+    reopen: kind === 'retry' || kind === 'failed' ? (ended?.reopen ?? []) : [],
+    freeSteps: kind === 'released' && ended?.used === true,
+    notes: notebook?.notes() ?? null,
+  };
+  const empty = !beside.cancelWaits && beside.reopen.length === 0 && !beside.freeSteps && !beside.notes;
+  return empty ? {} : { beside };
 }
 
 /** Gives an attempt back that never began: a definition this build lacks, or a shutdown that came before the body (GHOST-3). */

@@ -10,6 +10,10 @@ export interface RecordListeners {
   delayed(inMs: number): void;
   /** Runs that ended. */
   finished(runs: readonly FinishedRun[]): void;
+  /** Stage runs wait, some of them for events that may lie there already. */
+  waiting(stageRunIds: readonly string[]): void;
+  /** Waited-for children ended, or runs that wait for children did. */
+  family(): void;
   /** Rows were written to the outbox. */
   eventsWritten(): void;
   publish(hint: Hint): void;
@@ -19,10 +23,17 @@ export interface RecordListeners {
 export function tellRecorded(recorded: readonly RecordedOutcome[], listeners: RecordListeners): void {
   const queues = new Set<string>();
   const finished: FinishedRun[] = [];
+  const waiting: string[] = [];
   let jobs = 0;
   for (const { entry, result } of recorded) {
-    const { outcome } = entry.record;
     if (result.finished) finished.push(result.finished);
+    if (entry.lane === 'suspend') {
+      if (result.wait?.suspended === false) jobs++;
+      else if (result.wait && result.wait.dueInMs !== null) listeners.delayed(result.wait.dueInMs);
+      if (entry.record.waits.some(({ kind }) => kind === 'event')) waiting.push(entry.record.lease.stageRunId);
+      continue;
+    }
+    const { outcome } = entry.record;
     if (outcome.kind === 'retry' || outcome.kind === 'released') {
       if (outcome.delayMs > 0) listeners.delayed(outcome.delayMs);
       else jobs++;
@@ -32,6 +43,7 @@ export function tellRecorded(recorded: readonly RecordedOutcome[], listeners: Re
     } else if (!result.finished || result.finished.status === 'FAILED') jobs++;
   }
   listeners.eventsWritten();
+  if (waiting.length > 0) listeners.waiting(waiting);
   if (finished.length > 0) tellFinished(finished, listeners);
   if (jobs > 0) listeners.workAppeared(jobs, queues);
 }
@@ -49,6 +61,7 @@ function countJobs(stageRuns: readonly NewStageRun[], queues: Set<string>): numb
 /** Tells of runs that ended: whoever waits for them, and bodies of theirs that still run somewhere. */
 export function tellFinished(finished: readonly FinishedRun[], listeners: RecordListeners): void {
   listeners.finished(finished);
+  if (finished.some(({ child, status }) => child || status !== 'COMPLETED')) listeners.family();
   const awaited = finished.filter((run) => run.awaited).map(({ runId }) => runId);
   // Its other branches may run anywhere.
   const failed = finished.filter(({ status }) => status === 'FAILED').map(({ runId }) => runId);

@@ -1,15 +1,28 @@
-import type { FinishedRun, JoinedRecord, LinearRecord } from '../../engine/ports/index.js';
+import type { FinishedRun, JoinedRecord, LinearRecord, SuspendRecord } from '../../engine/ports/index.js';
 import type { Attempt } from '../execution/attempt.js';
 
 /** What became of an outcome that was handed to the recorder. */
 export type RecordResult =
-  | { readonly kind: 'recorded'; readonly handedOff: boolean; readonly finished: FinishedRun | null }
+  | {
+      readonly kind: 'recorded';
+      readonly handedOff: boolean;
+      readonly finished: FinishedRun | null;
+      /** Of a stage that waits. */
+      readonly wait?: RecordedWait;
+    }
   /** The run was ended by somebody else first: the outcome was dropped. */
   | { readonly kind: 'cancelled' }
   /** Another worker holds the stage run, or it moved on: the outcome was dropped. */
   | { readonly kind: 'lost' }
   /** The process ends, or the store refuses the outcome in every form: its lease will tell. */
   | { readonly kind: 'given-up' };
+
+/** `suspended: false`: what it waits for is there already, its job is due again. */
+export interface RecordedWait {
+  readonly suspended: boolean;
+  /** Milliseconds until it is due by itself, or null. */
+  readonly dueInMs: number | null;
+}
 
 /** An outcome on its way into the store. */
 export class RecordItem {
@@ -33,7 +46,8 @@ export class RecordItem {
   }
 }
 
-/** Linear: what follows is known. Joined: it depends on rows that are read under the run's lock. */
+/** Linear: what follows is known. Joined: it depends on rows that are read under the run's lock. Suspend: it waits. */
 export type RecordEntry =
   | { readonly lane: 'linear'; readonly record: LinearRecord }
-  | { readonly lane: 'joined'; readonly record: JoinedRecord };
+  | { readonly lane: 'joined'; readonly record: JoinedRecord }
+  | { readonly lane: 'suspend'; readonly record: SuspendRecord };

@@ -4,24 +4,29 @@ import type {
   LinearRecord,
   RecordOptions,
   RecordVerdict,
+  SuspendRecord,
+  SuspendVerdict,
   WorkflowStore,
 } from '../../engine/ports/index.js';
 import { GivenUp, persist } from '../background/persistence.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
-import type { RecordItem } from './record-item.js';
+import type { RecordedWait, RecordItem } from './record-item.js';
 
 export interface RecordWriterParts {
-  readonly store: Pick<WorkflowStore, 'record' | 'settle' | 'isTransient'>;
+  readonly store: Pick<WorkflowStore, 'record' | 'settle' | 'suspend' | 'isTransient'>;
   /** Asked inside `settle`, under the run's lock. */
   readonly decide: DecideSettled;
   readonly outages: Outages;
   readonly pauses: Pauses;
 }
 
+/** A verdict of any lane; `wait` only where the stage is to wait. */
+type LaneVerdict = RecordVerdict & { readonly wait?: RecordedWait };
+
 /** What a statement said of one outcome; `refused` carries what the store threw about it. */
 export type WriteAnswer =
-  RecordVerdict | { readonly verdict: 'refused'; readonly error: unknown } | { readonly verdict: 'given-up' };
+  LaneVerdict | { readonly verdict: 'refused'; readonly error: unknown } | { readonly verdict: 'given-up' };
 
 /**
  * Writes a group of outcomes of one lane in one statement, for as long as it takes the database to answer: the same group
@@ -49,8 +54,15 @@ export class RecordWriter {
     return answers;
   }
 
-  #statement(items: readonly RecordItem[], options?: RecordOptions): Promise<RecordVerdict[]> {
+  async #statement(items: readonly RecordItem[], options?: RecordOptions): Promise<LaneVerdict[]> {
     const { store, decide } = this.parts;
+    if (items[0]!.entry.lane === 'suspend') {
+      const verdicts = await store.suspend(
+        items.map(({ entry }) => entry.record as SuspendRecord),
+        options,
+      );
+      return verdicts.map(waiting);
+    }
     if (items[0]!.entry.lane === 'linear') {
       return store.record(
         items.map(({ entry }) => entry.record as LinearRecord),
@@ -63,4 +75,10 @@ export class RecordWriter {
       options,
     );
   }
+}
+
+function waiting(verdict: SuspendVerdict): LaneVerdict {
+  if (verdict.verdict !== 'recorded') return verdict;
+  const { suspended, dueInMs } = verdict;
+  return { verdict: 'recorded', handedOff: false, finished: null, wait: { suspended, dueInMs } };
 }

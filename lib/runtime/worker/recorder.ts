@@ -18,7 +18,7 @@ const SLOW_PAUSE_MS = 25;
 const REFUSALS = 5;
 
 export interface RecorderParts extends RecordWriterParts {
-  readonly store: Pick<WorkflowStore, 'record' | 'settle' | 'readFences' | 'isTransient' | 'isDataError'>;
+  readonly store: Pick<WorkflowStore, 'record' | 'settle' | 'suspend' | 'readFences' | 'isTransient' | 'isDataError'>;
   readonly log: RuntimeLog;
   /** Called once a statement with the outcomes that it wrote, before their attempts go on. */
   readonly onRecorded: (recorded: readonly RecordedOutcome[]) => void;
@@ -32,8 +32,8 @@ export interface RecordedOutcome {
 /**
  * Writes outcomes in groups: whatever became ready in one turn of the event loop is one statement and one commit.
  *
- * Three lanes. Linear outcomes, whose consequence is known, up to three statements at once; joined ones, decided under the
- * lock, one after another; and a slow lane for runs whose lock somebody else holds, one by one, so that a host's long
+ * Four lanes. Linear outcomes, whose consequence is known, up to three statements at once; joined ones, decided under the
+ * lock, and stages that wait, one after another; and a slow lane for runs whose lock somebody else holds, one by one, so that a host's long
  * transaction holds up nobody but its own run. Outcomes of one run are never in two statements at a time.
  *
  * An outcome is written or known to be void before its promise resolves: a database that is away is waited for, a lost
@@ -42,13 +42,14 @@ export interface RecordedOutcome {
 export class Recorder {
   readonly #linear = new RecordQueue();
   readonly #joined = new RecordQueue();
+  readonly #suspending = new RecordQueue();
   readonly #slow: RecordItem[] = [];
   /** How many outcomes of a run are in the slow lane: later ones follow them there. */
   readonly #slowRuns = new Map<string, number>();
   readonly #inFlight = new RunsInFlight();
   readonly #writer: RecordWriter;
   #linearStatements = 0;
-  #settling = false;
+  readonly #working = new Set<RecordQueue>();
   #slowWorking = false;
   #scheduled = false;
 
@@ -70,7 +71,7 @@ export class Recorder {
 
   #enqueue(item: RecordItem): void {
     if (this.#slowRuns.has(item.runId)) return this.#toSlowLane(item);
-    (item.entry.lane === 'linear' ? this.#linear : this.#joined).push(item);
+    this.#queueOf(item).push(item);
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
@@ -89,15 +90,24 @@ export class Recorder {
         this.#work();
       });
     }
-    if (this.#joined.length > 0 && !this.#settling) {
-      const group = this.#joined.take(GROUP_SIZE, this.#inFlight);
-      if (group.length === 0) return;
-      this.#settling = true;
-      void this.#write(group).finally(() => {
-        this.#settling = false;
-        this.#work();
-      });
-    }
+    for (const queue of [this.#joined, this.#suspending]) this.#workSingly(queue);
+  }
+
+  /** One transaction of a lane at a time. */
+  #workSingly(queue: RecordQueue): void {
+    if (queue.length === 0 || this.#working.has(queue)) return;
+    const group = queue.take(GROUP_SIZE, this.#inFlight);
+    if (group.length === 0) return;
+    this.#working.add(queue);
+    void this.#write(group).finally(() => {
+      this.#working.delete(queue);
+      this.#work();
+    });
+  }
+
+  #queueOf({ entry }: RecordItem): RecordQueue {
+    if (entry.lane === 'linear') return this.#linear;
+    return entry.lane === 'joined' ? this.#joined : this.#suspending;
   }
 
   /** Writes a group and deals with every answer. Outcomes whose run is busy end in the slow lane. */
@@ -110,8 +120,7 @@ export class Recorder {
     if (recorded.length > 0) this.#tell(recorded);
     for (const [at, item] of group.entries()) {
       const answer = answers[at]!;
-      if (answer.verdict === 'recorded')
-        item.resolve({ kind: 'recorded', handedOff: answer.handedOff, finished: answer.finished });
+      if (answer.verdict === 'recorded') item.resolve(recordedResult(answer));
     }
     if (unfenced.length > 0) await this.#judge(unfenced);
   }
@@ -119,8 +128,7 @@ export class Recorder {
   #take(item: RecordItem, answer: WriteAnswer, recorded: RecordedOutcome[], unfenced: RecordItem[]): void {
     switch (answer.verdict) {
       case 'recorded': {
-        const { handedOff, finished } = answer;
-        recorded.push({ entry: item.entry, result: { kind: 'recorded', handedOff, finished } });
+        recorded.push({ entry: item.entry, result: recordedResult(answer) });
         return;
       }
       case 'busy':
@@ -194,7 +202,7 @@ export class Recorder {
     this.#slow.push(item);
     this.#slowRuns.set(runId, (this.#slowRuns.get(runId) ?? 0) + 1);
     // Those that wait behind it in the other lanes would only meet the same lock.
-    for (const queue of [this.#linear, this.#joined]) {
+    for (const queue of [this.#linear, this.#joined, this.#suspending]) {
       for (const follower of queue.takeRun(runId)) this.#toSlowLane(follower);
     }
     if (!this.#slowWorking) void this.#workSlowly();
@@ -239,4 +247,12 @@ export class Recorder {
       this.parts.log.error(`Telling of recorded outcomes failed: ${errorLine(error)}`, errorStack(error));
     }
   }
+}
+
+function recordedResult({
+  handedOff,
+  finished,
+  wait,
+}: Extract<WriteAnswer, { verdict: 'recorded' }>): RecordedOutcome['result'] {
+  return { kind: 'recorded', handedOff, finished, ...(wait && { wait }) };
 }

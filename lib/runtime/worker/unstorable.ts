@@ -16,11 +16,11 @@ export function unstorable(
   dataError: boolean,
 ): RecordEntry | undefined {
   if (!attempt) return undefined;
-  const { lease, attempt: number, outcome } = entry.record;
+  const { lease, attempt: number } = entry.record;
   const { job, served } = attempt;
   const reason = plainText(errorLine(error));
   const failure =
-    dataError && outcome.kind === 'completed'
+    dataError && entry.lane !== 'suspend' && entry.record.outcome.kind === 'completed'
       ? outputRefused(served.stage.key, reason)
       : recordFailed(served.stage.key, reason);
   const { code, message } = failure;

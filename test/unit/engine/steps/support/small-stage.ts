@@ -16,7 +16,7 @@ export type Passed =
   | { readonly kind: 'threw'; readonly error: any }
   | { readonly kind: 'crashed' }
   | { readonly kind: 'forever' }
-  | Extract<ReplayStop, { kind: 'suspended' | 'unfenced' }>;
+  | Extract<ReplayStop, { kind: 'suspended' | 'unfenced' | 'shutdown' }>;
 
 const inside = new AsyncLocalStorage<string>();
 const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -26,6 +26,7 @@ export class SmallStage {
   readonly warnings: string[] = [];
   readonly children: { key: string; request: ChildRequest }[] = [];
   passes = 0;
+  draining = false;
   aborted: 'cancelled' | 'lease-lost' | undefined;
   startChild: (key: string, request: ChildRequest) => Promise<{ runId: string }> = async (key) => ({
     runId: `child of ${key}`,
@@ -65,6 +66,9 @@ export class SmallStage {
           get aborted() {
             return stage.aborted;
           },
+          get draining() {
+            return stage.draining;
+          },
           holding: () => ({ done: () => undefined }),
           now: () => this.ledger.now,
           encode: (value, what) => encodeJson(value, { what }),
@@ -92,7 +96,7 @@ export class SmallStage {
           this.lastEnd = replay.end();
         } catch (error) {
           if (!replay.over) resolve({ kind: 'threw', error });
-          this.lastEnd = replay.end(error);
+          this.lastEnd = replay.end({ error });
         }
       });
     });

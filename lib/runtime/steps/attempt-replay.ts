@@ -1,0 +1,139 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { digest, encodeJson } from '../../engine/codec/index.js';
+import { compileCondition } from '../../engine/expression/index.js';
+import type { WorkflowStore } from '../../engine/ports/index.js';
+import { Replay, Steps, type ChildRequest, type ReplayHost, type StepJournal } from '../../engine/steps/index.js';
+import type { Outages } from '../background/outages.js';
+import type { Pauses } from '../background/pauses.js';
+import { persist } from '../background/persistence.js';
+import type { RuntimeLog } from '../background/runtime-log.js';
+import type { Attempt } from '../execution/attempt.js';
+import { parsePayload } from '../execution/parse-payload.js';
+import type { LiveSteps } from './live-steps.js';
+import type { StepWriter } from './step-writer.js';
+
+/** Starts a child run for a step (STEP-9). The same key yields the same child. */
+export type StartChild = (attempt: Attempt, key: string, request: ChildRequest) => Promise<{ readonly runId: string }>;
+
+export interface AttemptReplayParts {
+  readonly store: Pick<WorkflowStore, 'readEffects' | 'isTransient'>;
+  readonly writer: StepWriter;
+  readonly live: LiveSteps;
+  readonly startChild: StartChild;
+  readonly outages: Outages;
+  readonly pauses: Pauses;
+  readonly log: RuntimeLog;
+  readonly random: () => number;
+  readonly maxOutputBytes: number;
+  /** Shutdown has begun. */
+  readonly draining: () => boolean;
+}
+
+/** A step's body is given up for dead after this, unless its holder's heartbeat says otherwise or `leaseFor` does. */
+export const STEP_LEASE_MS = 5 * 60_000;
+
+const insideStep = new AsyncLocalStorage<string>();
+const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The durable calls of one attempt: its replay, and the `ctx.step` on it. */
+export class AttemptReplay {
+  readonly replay: Replay;
+  readonly steps: Steps;
+
+  constructor(attempt: Attempt, parts: AttemptReplayParts) {
+    this.replay = new Replay(new AttemptHost(attempt, parts), attempt.job.stageRun.hasLedger);
+    this.steps = new Steps(this.replay, {
+      leaseMs: STEP_LEASE_MS,
+      parse: parsePayload,
+      checkWhere: (where) => void compileCondition(where),
+      startChild: (key, request) => parts.startChild(attempt, key, request),
+    });
+  }
+}
+
+class AttemptHost implements ReplayHost {
+  readonly journal: StepJournal;
+  readonly random: () => number;
+
+  constructor(
+    private readonly attempt: Attempt,
+    private readonly parts: AttemptReplayParts,
+  ) {
+    this.random = parts.random;
+    this.journal = new AttemptJournal(attempt, parts);
+  }
+
+  get insideStep(): string | undefined {
+    return insideStep.getStore();
+  }
+
+  get signal(): AbortSignal {
+    return this.attempt.signal;
+  }
+
+  get aborted(): ReplayHost['aborted'] {
+    if (this.attempt.leaseLost) return 'lease-lost';
+    return this.attempt.cancelled ? 'cancelled' : undefined;
+  }
+
+  get draining(): boolean {
+    return this.parts.draining();
+  }
+
+  tick(): Promise<void> {
+    return macrotask();
+  }
+
+  pause(ms: number): Promise<void> {
+    return this.parts.pauses.sleep(ms);
+  }
+
+  inside<T>(step: string, body: () => T): T {
+    return insideStep.run(step, body);
+  }
+
+  holding(key: string, leaseMs: number): { done(): void } {
+    return this.parts.live.hold(this.attempt, key, leaseMs);
+  }
+
+  now(): number {
+    return Date.now();
+  }
+
+  encode(value: unknown, what: string): string {
+    return encodeJson(value, { what, maxBytes: this.parts.maxOutputBytes, limit: 'limits.maxOutputBytes' });
+  }
+
+  idempotencyKey(key: string): string {
+    return `${this.attempt.job.stageRun.id}:${key}`;
+  }
+
+  warn(message: string): void {
+    const { run, stageRun } = this.attempt.job;
+    this.parts.log.warn(`[run ${run.id} stage ${stageRun.key} ${stageRun.id}] ${message}`);
+  }
+
+  stop(stop: Parameters<ReplayHost['stop']>[0]): void {
+    this.attempt.interrupt?.(stop);
+  }
+}
+
+/** The ledger as one attempt sees it: every write carries its lease. */
+class AttemptJournal implements StepJournal {
+  constructor(
+    private readonly attempt: Attempt,
+    private readonly parts: AttemptReplayParts,
+  ) {}
+
+  readonly load: StepJournal['load'] = () => this.parts.writer.read(this.attempt.lease.stageRunId);
+
+  readonly write: StepJournal['write'] = (write) => this.parts.writer.write({ ...write, lease: this.attempt.lease });
+
+  readonly readEffect: StepJournal['readEffect'] = async (name) => {
+    const { run, stageRun } = this.attempt.job;
+    // Not the stage run's id: what was done once stays done in a rerun.
+    const key = digest(['effect', run.id, stageRun.key, String(stageRun.visit), name]);
+    const kept = await persist('reading effects', () => this.parts.store.readEffects([key]), this.parts);
+    return { digest: key, result: kept.get(key.toString('hex')) };
+  };
+}
