@@ -1,6 +1,8 @@
 import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
 import { describeClaims } from './suites/claims.suite.js';
 import { describeDefinitions } from './suites/definitions.suite.js';
+import { describeEvents } from './suites/events.suite.js';
+import { describeFiredWaits } from './suites/fired-waits.suite.js';
 import { describeHandOffs } from './suites/hand-offs.suite.js';
 import { describeJoinedRecords } from './suites/joined-records.suite.js';
 import { describeLateWrites } from './suites/late-writes.suite.js';
@@ -11,6 +13,7 @@ import { describePayloads } from './suites/payloads.suite.js';
 import { describeRunChanges } from './suites/run-changes.suite.js';
 import { describeRunReads } from './suites/run-reads.suite.js';
 import { describeSends } from './suites/sends.suite.js';
+import { describeSignals } from './suites/signals.suite.js';
 import { describeStarts } from './suites/starts.suite.js';
 import { describeResumptions } from './suites/resumptions.suite.js';
 import { describeStepWrites } from './suites/step-writes.suite.js';
@@ -41,6 +44,9 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   suspensions: describeSuspensions,
   'marks at a suspension': describeSuspensionMarks,
   resumptions: describeResumptions,
+  'fired waits': describeFiredWaits,
+  signals: describeSignals,
+  events: describeEvents,
 };
 
 /**

@@ -18,8 +18,6 @@ import type { StoreSuite } from '../suite.js';
 
 const DAY_MS = 86_400_000;
 
-const SUSPENDED = [{ type: 'stage:suspended' as const, node: 'first', stage: 'first-stage' }];
-
 /** Stages that go on after a wait: as the attempt that they were, in the queue that they had. */
 export function describeResumptions({ it, expect }: StoreSuite): void {
   it('RETRY-4: what goes on after a wait is the attempt that it was, and is not told to start again', async (on) => {
