@@ -1,4 +1,5 @@
 import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
+import { describeChildren } from './suites/children.suite.js';
 import { describeClaims } from './suites/claims.suite.js';
 import { describeDefinitions } from './suites/definitions.suite.js';
 import { describeEvents } from './suites/events.suite.js';
@@ -8,6 +9,7 @@ import { describeJoinedRecords } from './suites/joined-records.suite.js';
 import { describeLateWrites } from './suites/late-writes.suite.js';
 import { describeLeases } from './suites/leases.suite.js';
 import { describeLinearRecords } from './suites/linear-records.suite.js';
+import { describeNotes } from './suites/notes.suite.js';
 import { describeOutbox } from './suites/outbox.suite.js';
 import { describePayloads } from './suites/payloads.suite.js';
 import { describeRunChanges } from './suites/run-changes.suite.js';
@@ -15,6 +17,7 @@ import { describeRunReads } from './suites/run-reads.suite.js';
 import { describeSends } from './suites/sends.suite.js';
 import { describeSignals } from './suites/signals.suite.js';
 import { describeStarts } from './suites/starts.suite.js';
+import { describeReruns } from './suites/reruns.suite.js';
 import { describeResumptions } from './suites/resumptions.suite.js';
 import { describeStepWrites } from './suites/step-writes.suite.js';
 import { describeSuspensionMarks } from './suites/suspension-marks.suite.js';
@@ -47,6 +50,9 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'fired waits': describeFiredWaits,
   signals: describeSignals,
   events: describeEvents,
+  children: describeChildren,
+  reruns: describeReruns,
+  notes: describeNotes,
 };
 
 /**
