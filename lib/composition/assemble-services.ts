@@ -6,6 +6,7 @@ import type { EngineReady } from '../services/engine-port.js';
 import { RunCommands } from '../services/runs/run-commands.js';
 import { RunReader } from '../services/runs/run-reader.js';
 import { RunResults } from '../services/runs/run-results.js';
+import { ChildStarter } from '../services/start/child-starter.js';
 import { RunPreparer } from '../services/start/run-preparer.js';
 import { RunStarter } from '../services/start/run-starter.js';
 import { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
@@ -22,11 +23,17 @@ export interface ServiceAssembly {
   readonly ownsManager: (manager: TransactionManager) => boolean;
 }
 
-/** Puts `WorkflowService` together from its parts. */
-export function assembleWorkflowService(
+export interface AssembledServices {
+  readonly workflows: WorkflowService;
+  /** For the runtime: children of steps. */
+  readonly children: ChildStarter;
+}
+
+/** Puts the services together from their parts. */
+export function assembleServices(
   { options, scope }: RuntimeParts,
   { ready, stream, host, ownsManager }: ServiceAssembly,
-): WorkflowService {
+): AssembledServices {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, { resolveOwner: options.owners.resolve ?? undefined });
   const joiner = new TransactionJoiner(new AmbientTransactions(() => host.transactionHosts(), ownsManager));
@@ -40,14 +47,16 @@ export function assembleWorkflowService(
     commands: new RunCommands(ready, joiner, { defaultQueue }),
     results: new RunResults(ready, options.messages),
   };
-  return new WorkflowService({
+  const preparer = new RunPreparer(capture, defaults);
+  const workflows = new WorkflowService({
     ...parts,
     capture,
     joiner,
     stream,
-    starter: new RunStarter(ready, new RunPreparer(capture, defaults), joiner, {
+    starter: new RunStarter(ready, preparer, joiner, {
       strict: options.idempotency.strict,
     }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready)),
   });
+  return { workflows, children: new ChildStarter(ready, preparer, options.limits) };
 }

@@ -1,6 +1,11 @@
 import { CancelHook } from '../runtime/execution/cancel-hook.js';
 import { ServedStages } from '../runtime/execution/served-stages.js';
 import { StageExecution } from '../runtime/execution/stage-execution.js';
+import { Family } from '../runtime/children/family.js';
+import { EventMatcher } from '../runtime/events/event-matcher.js';
+import type { StartChild } from '../runtime/steps/attempt-replay.js';
+import { LiveSteps } from '../runtime/steps/live-steps.js';
+import { StepWriter } from '../runtime/steps/step-writer.js';
 import { JobDispatcher } from '../runtime/dispatch/job-dispatcher.js';
 import { MessageHandler } from '../runtime/dispatch/message-handler.js';
 import { TransportLink } from '../runtime/dispatch/transport-link.js';
@@ -15,7 +20,9 @@ import { LiveAttempts } from '../runtime/lease/live-attempts.js';
 import { OutboxRelay } from '../runtime/outbox/outbox-relay.js';
 import type { EventSink } from '../runtime/outbox/relayed-event.js';
 import { ResultHub } from '../runtime/result/result-hub.js';
+import { DelayedJobs } from '../runtime/wake/delayed-jobs.js';
 import { DueTimer } from '../runtime/wake/due-timer.js';
+import { DueWaits } from '../runtime/wake/due-waits.js';
 import { OverdueRuns } from '../runtime/wake/overdue-runs.js';
 import { StuckRuns } from '../runtime/wake/stuck-runs.js';
 import { WakePass } from '../runtime/wake/wake-pass.js';
@@ -41,6 +48,7 @@ export interface EngineRuntimeParts {
   readonly sink: EventSink;
   readonly log: RuntimeLog;
   readonly nextId: NextId;
+  readonly startChild: StartChild;
   /** Unique per process incarnation (LEASE-1). */
   readonly workerId: string;
 }
@@ -54,6 +62,9 @@ export interface EngineRuntime {
   readonly relay: OutboxRelay;
   readonly results: ResultHub;
   readonly dueTimer: DueTimer;
+  readonly waitTimer: DueTimer;
+  readonly matcher: EventMatcher;
+  readonly family: Family;
   readonly pass: WakePass;
 }
 
@@ -62,7 +73,7 @@ const PUMP_CONCURRENCY = 20;
 
 /** Puts the runtime together by hand: who tells whom of what is written here and nowhere else. */
 export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
-  const { options, store, notifier, definitions, contexts, sink, log, nextId, workerId } = parts;
+  const { options, store, notifier, definitions, contexts, sink, log, nextId, startChild, workerId } = parts;
   const random = Math.random;
   const context = { nextId, defaultQueue: options.queue.default };
   const outages = new Outages(log);
@@ -72,7 +83,16 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   const cancelled = new CancelledRuns();
   const stages = new ServedStages(definitions);
   const unserved = new UnservedDefinitions(stages, log, options.versionDeferDelayMs);
-  const heartbeat = new Heartbeat({ store, live, outages, log, everyMs: options.lease.heartbeatIntervalMs });
+  const liveSteps = new LiveSteps();
+  const writer = new StepWriter({ store, outages, pauses });
+  const heartbeat = new Heartbeat({
+    store,
+    live,
+    steps: liveSteps,
+    outages,
+    log,
+    everyMs: options.lease.heartbeatIntervalMs,
+  });
   const decide: DecideSettled = (key, state, event) =>
     decideSettled(definitions.byKey(key)?.compiled, state, event, context);
   const systemActor = options.systemActor ?? ((): null => null);
@@ -85,6 +105,8 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     log,
     random,
     maxOutputBytes,
+    nextId,
+    steps: { store, writer, live: liveSteps, startChild, outages, pauses, log, random, maxOutputBytes },
   });
   const hook = new CancelHook({ store, execution, outages, pauses, log });
   const records = new OutcomeRecords(context, Date.now);
@@ -179,16 +201,36 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
       link?.cancelled(failed);
     }
     relay.kick();
+    if (runs.some(({ child, status }) => child || status !== 'COMPLETED')) family.kick();
   };
   const tellFinished = (runs: readonly FinishedRun[]): void => {
     onFinished(runs);
     const ended = runs.map(({ runId }) => runId);
     notifier.publish({ cancelled: ended, finished: runs.filter(({ awaited }) => awaited).map(({ runId }) => runId) });
   };
-  const dueTimer = new DueTimer({ store, onDue, outages, log, batch: options.wake.batch });
+  const { batch } = options.wake;
+  const delayed = new DelayedJobs({ store, onDue, batch });
+  const makeDue = async (): Promise<number | null> => (await delayed.runOnce(0)).nextInMs;
+  const dueTimer = new DueTimer({ name: 'due jobs', makeDue, store, outages, log });
+  const matcher = new EventMatcher({ store, onResumed: onDue, outages, pauses, log, batch });
+  const waits = new DueWaits({ store, matcher, onResumed: onDue, batch });
+  const fireDue = async (): Promise<number | null> => (await waits.runOnce(0)).nextInMs;
+  const waitTimer = new DueTimer({ name: 'due waits', makeDue: fireDue, store, outages, log });
+  const family = new Family({
+    store,
+    definitions,
+    context,
+    onDelivered: onDue,
+    onFinished: tellFinished,
+    outages,
+    log,
+    batch,
+  });
   const listeners: RecordListeners = {
     workAppeared,
     delayed: (inMs) => dueTimer.note(inMs),
+    waitDue: (inMs) => waitTimer.note(inMs),
+    waiting: (stageRunIds) => void matcher.matchStageRuns(stageRunIds),
     finished: onFinished,
     eventsWritten: () => relay.kick(),
     publish: (hint) => notifier.publish(hint),
@@ -196,7 +238,6 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
 
   const limits = { staleMs: options.lease.staleThresholdMs, capMs: options.lease.absoluteTimeoutMs };
   const { stuckAfterMs } = options;
-  const { batch } = options.wake;
   const reaper = new LeaseReaper({
     store,
     decide,
@@ -216,14 +257,20 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     stuck,
     overdue,
     relay,
+    matcher,
+    family,
+    delayed,
+    waits,
     dueTimer,
+    waitTimer,
     onDue,
     limits,
     stuckAfterMs,
     requeueAfterMs: options.requeueAfterMs,
+    eventRetentionMs: options.events.retentionMs,
     batch,
     outages,
     log,
   });
-  return { worker, pump, link, relay, results, dueTimer, pass };
+  return { worker, pump, link, relay, results, dueTimer, waitTimer, matcher, family, pass };
 }

@@ -1,7 +1,8 @@
 import type { Hint } from '../engine/ports/index.js';
+import type { StoredEvent } from '../engine/ports/index.js';
 import { isTerminalRun } from '../engine/state/statuses.js';
 import { RunNotFoundError, ShuttingDownError } from '../errors/index.js';
-import { errorLine, type RuntimeLog } from '../runtime/background/runtime-log.js';
+import { errorLine, errorStack, type RuntimeLog } from '../runtime/background/runtime-log.js';
 import { within } from '../runtime/background/within.js';
 import type { EnginePort } from '../services/engine-port.js';
 import type { DrivenEngine } from '../services/workflow-host.js';
@@ -73,6 +74,15 @@ export class Engine implements EnginePort, DrivenEngine {
     relay.kick();
   }
 
+  eventEmitted(event: StoredEvent): void {
+    const { log, runtime } = this.#parts;
+    runtime.matcher.matchEvent(event).catch((error: unknown) => {
+      // The wake pass matches what is not known to be matched.
+      if (this.store.isTransient(error)) log.debug(`Event ${event.id} is matched later: ${errorLine(error)}`);
+      else log.error(`Matching event ${event.id} failed: ${errorLine(error)}`, errorStack(error));
+    });
+  }
+
   dueIn(ms: number): void {
     this.#parts.runtime.dueTimer.note(ms);
   }
@@ -108,6 +118,8 @@ export class Engine implements EnginePort, DrivenEngine {
     await storage.notifier.start();
     runtime.relay.start();
     runtime.dueTimer.start();
+    runtime.waitTimer.start();
+    runtime.family.start();
     if (runtime.link) await runtime.link.start(executes);
     else if (executes) runtime.worker.start();
     if (wakeEveryMs === null) return;
@@ -131,6 +143,8 @@ export class Engine implements EnginePort, DrivenEngine {
     await Promise.all([
       this.#stopExecuting(shutdownGraceMs),
       this.#ended('the due timer', runtime.dueTimer.stop()),
+      this.#ended('the timer of waits', runtime.waitTimer.stop()),
+      this.#ended('the delivery of children', runtime.family.stop()),
       this.#ended('a wake pass', runtime.pass.stop()),
     ]);
     // After the worker: its last outcomes have events too.

@@ -18,5 +18,9 @@ export function definitionLookup(registry: DefinitionRegistry): DefinitionLookup
   return {
     find: (workflow) => registry.lookup(workflow),
     byKey: (key) => registry.byKey(key)?.compiled,
+    versions: (id) =>
+      [...(registry.definitions.get(id)?.values() ?? [])]
+        .map(({ compiled }) => compiled)
+        .sort((a, b) => a.version - b.version),
   };
 }

@@ -9,7 +9,8 @@ import { EmitterBridge } from '../services/events/emitter-bridge.js';
 import { WakeService } from '../services/wake.service.js';
 import { WorkflowHost } from '../services/workflow-host.js';
 import type { WorkflowService } from '../services/workflow.service.js';
-import { assembleWorkflowService } from './assemble-services.js';
+import type { ChildStarter } from '../services/start/child-starter.js';
+import { assembleServices } from './assemble-services.js';
 import { checkDrift } from './drift-check.js';
 import { Engine } from './engine.js';
 import { assembleRuntime } from './engine-runtime.js';
@@ -45,6 +46,7 @@ export class WorkflowRuntime {
   readonly #hostProviders: HostProviders;
   readonly #stream = new EventStream();
   readonly #contexts: ContextRunner;
+  readonly #children: ChildStarter;
   readonly #dispatcher: EventDispatcher;
   readonly #prepared = new Retryable(() => this.#prepare());
   readonly #opened = new Retryable(() => this.#open());
@@ -62,12 +64,14 @@ export class WorkflowRuntime {
     const emitter = new EmitterBridge(() => this.#hostProviders.eventEmitter());
     this.#dispatcher = new EventDispatcher(this.#contexts, () => handlers.list(), this.#stream, emitter);
     const ready = (): Promise<Engine> => this.ready();
-    this.workflows = assembleWorkflowService(parts, {
+    const services = assembleServices(parts, {
       ready,
       stream: this.#stream,
       host: this.#hostProviders,
       ownsManager: (manager) => this.#storage?.owns(manager) ?? false,
     });
+    this.workflows = services.workflows;
+    this.#children = services.children;
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
     this.host = new WorkflowHost(ready);
   }
@@ -135,6 +139,10 @@ export class WorkflowRuntime {
       sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
       log,
       nextId: NEXT_ID,
+      startChild: ({ job }, key, request) => {
+        const { id: runId, depth, priority } = job.run;
+        return this.#children.start({ runId, depth, priority, stageRunId: job.stageRun.id, key }, request);
+      },
       // A pid alone comes again: in the next container it is 1 too (fault C5).
       workerId: `${hostname()}-${process.pid}-${NEXT_ID()}`,
     });

@@ -24,9 +24,11 @@ export class TimeTravel {
         throw new Error(
           `A wake pass failed: ${report.errors.map(({ part, message }) => `${part}: ${message}`).join('; ')}`,
         );
+      // Whoever stored an event or a wait a moment ago may be about to match them: nothing is left to chance here.
+      const { matched } = await engine.runtime.matcher.sweep(0, 0);
       const { processed: ran } = await engine.processAvailable({ max: MOST_JOBS });
       processed += ran;
-      if (ran === 0 && didNothing(report)) return { processed };
+      if (ran === 0 && matched === 0 && didNothing(report)) return { processed };
     }
     throw new Error(
       `Something was still due after ${MOST_ROUNDS} rounds: a workflow, or an event handler, starts work without end.`,
@@ -39,14 +41,16 @@ export class TimeTravel {
     let { processed } = await this.drain();
     let left = ms;
     while (left > 0) {
-      const { nextDelayedInMs } = await store.probe({
+      const { nextDelayedInMs, nextWaitInMs } = await store.probe({
         staleMs: NEVER_MS,
         capMs: 0,
         stuckAfterMs: NEVER_MS,
         requeueAfterMs: NEVER_MS,
+        eventRetentionMs: NEVER_MS,
         aheadMs: 0,
       });
-      const step = nextDelayedInMs === null ? left : Math.min(left, Math.max(0, nextDelayedInMs) + MARGIN_MS);
+      const next = Math.min(nextDelayedInMs ?? Infinity, nextWaitInMs ?? Infinity);
+      const step = Math.min(left, Math.max(0, next) + MARGIN_MS);
       store.clockOffsetMs += step;
       left -= step;
       processed += (await this.drain()).processed;

@@ -32,6 +32,8 @@ export interface ClaimedRun {
   readonly definitionVersion: number;
   readonly definitionKey: string;
   readonly generation: number;
+  /** How deep it is nested, the root being 0 (LIMIT-2). */
+  readonly depth: number;
   readonly ownerId: string | null;
   readonly actor: JsonText | null;
   readonly trace: string | null;

@@ -5,13 +5,13 @@ import type { Outages } from '../background/outages.js';
 import type { RuntimeLog } from '../background/runtime-log.js';
 
 export interface DueTimerParts {
-  readonly store: Pick<WorkflowStore, 'promoteDelayed' | 'isTransient'>;
-  /** Jobs became due. */
-  readonly onDue: (promoted: number) => void;
+  /** Names it in the log. */
+  readonly name: string;
+  /** Makes due what is, all of it. Answers in how many milliseconds the next one is, or null. */
+  readonly makeDue: () => Promise<number | null>;
+  readonly store: Pick<WorkflowStore, 'isTransient'>;
   readonly outages: Outages;
   readonly log: RuntimeLog;
-  /** Most rows promoted in one statement. */
-  readonly batch: number;
   readonly now?: () => number;
 }
 
@@ -19,7 +19,7 @@ export interface DueTimerParts {
 const MARGIN_MS = 2;
 
 /**
- * Knows when the next delayed job becomes due, as far as this process recorded it or its last wake pass saw it, and makes
+ * Knows when the next of its kind (a delayed job, a wait) becomes due, as far as this process recorded it or its last wake pass saw it, and makes
  * it due then instead of at the next tick (WAKE-6). The tick is the net below it.
  */
 export class DueTimer {
@@ -32,8 +32,8 @@ export class DueTimer {
   constructor(private readonly parts: DueTimerParts) {
     this.#now = parts.now ?? (() => performance.now());
     this.#loop = new BackgroundLoop({
-      name: 'due jobs',
-      work: () => this.#promote(),
+      name: parts.name,
+      work: () => this.#makeDue(),
       everyMs: null,
       isTransient: (error) => parts.store.isTransient(error),
       outages: parts.outages,
@@ -76,14 +76,8 @@ export class DueTimer {
     }, nextTimerMs(left));
   }
 
-  async #promote(): Promise<void> {
-    const { store, batch, onDue } = this.parts;
-    for (;;) {
-      const { promoted, nextInMs } = await store.promoteDelayed(batch, 0);
-      if (promoted > 0) onDue(promoted);
-      if (promoted === batch) continue;
-      if (nextInMs !== null) this.note(nextInMs);
-      return;
-    }
+  async #makeDue(): Promise<void> {
+    const nextInMs = await this.parts.makeDue();
+    if (nextInMs !== null) this.note(nextInMs);
   }
 }

@@ -3,31 +3,42 @@ import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-lo
 import type { Outages } from '../background/outages.js';
 import type { LeaseReaper } from '../lease/lease-reaper.js';
 import type { OutboxRelay } from '../outbox/outbox-relay.js';
+import type { Family } from '../children/family.js';
+import type { EventMatcher } from '../events/event-matcher.js';
+import type { DelayedJobs } from './delayed-jobs.js';
 import type { DueTimer } from './due-timer.js';
+import type { DueWaits } from './due-waits.js';
 import type { OverdueRuns } from './overdue-runs.js';
 import type { StuckRuns } from './stuck-runs.js';
 import { type WakeReport, WakeTally } from './wake-report.js';
 
 export interface WakePassParts {
-  readonly store: Pick<WorkflowStore, 'probe' | 'promoteDelayed' | 'requeueSent' | 'pruneKeys' | 'now' | 'isTransient'>;
+  readonly store: Pick<WorkflowStore, 'probe' | 'requeueSent' | 'pruneKeys' | 'pruneEvents' | 'now' | 'isTransient'>;
+  readonly matcher: Pick<EventMatcher, 'sweep'>;
+  readonly family: Pick<Family, 'runOnce'>;
+  readonly delayed: DelayedJobs;
+  readonly waits: DueWaits;
   readonly reaper: LeaseReaper;
   readonly stuck: StuckRuns;
   readonly overdue: OverdueRuns;
   readonly relay: Pick<OutboxRelay, 'flush'>;
   readonly dueTimer: Pick<DueTimer, 'note'>;
+  readonly waitTimer: Pick<DueTimer, 'note'>;
   /** Jobs became due: reaped, promoted or pushed again. */
   readonly onDue: (jobs: number) => void;
   readonly limits: LeaseLimits;
   readonly stuckAfterMs: number;
   /** `requeueAfter`: messages older than this count as lost. */
   readonly requeueAfterMs: number;
+  /** `events.retention`. */
+  readonly eventRetentionMs: number;
   /** `wake.batch`: rows of one kind in one statement. */
   readonly batch: number;
   readonly outages: Outages;
   readonly log: RuntimeLog;
 }
 
-/** Pages of expired keys removed in one pass: pruning has time. */
+/** Pages of expired keys, or events, removed in one pass: pruning has time. */
 const PRUNE_PAGES = 10;
 
 /**
@@ -70,59 +81,61 @@ export class WakePass {
     let probe: WakeProbe | undefined;
     await this.#part(tally, 'probe', async () => {
       aheadMs = now ? await this.#ahead(now) : 0;
-      const { limits, stuckAfterMs, requeueAfterMs, store } = this.parts;
-      probe = await store.probe({ ...limits, stuckAfterMs, requeueAfterMs, aheadMs });
+      const { limits, stuckAfterMs, requeueAfterMs, eventRetentionMs, store } = this.parts;
+      probe = await store.probe({ ...limits, stuckAfterMs, requeueAfterMs, eventRetentionMs, aheadMs });
       this.parts.outages.recovered('wake pass');
     });
     if (probe) await this.#parts(tally, probe, aheadMs);
     return tally.report();
   }
 
+  /** In the order of WAKE-1. */
   async #parts(tally: WakeTally, probe: WakeProbe, aheadMs: number): Promise<void> {
-    const { reaper, stuck, overdue, relay, store, batch, onDue } = this.parts;
-    if (probe.expiredLeases) {
-      await this.#part(tally, 'leases', async () => {
-        const reclaimed = await reaper.runOnce();
-        tally.add('reclaimed', reclaimed);
-        if (reclaimed > 0) onDue(reclaimed);
-      });
+    const { matcher, family, overdue, relay } = this.parts;
+    if (probe.unmatched || probe.eventWaitsOverdue) {
+      await this.#part(tally, 'events', async () => tally.add('timeouts', (await matcher.sweep(aheadMs)).timeouts));
     }
+    if (probe.childrenEnded || probe.orphans) await this.#part(tally, 'children', () => family.runOnce());
+    if (probe.expiredLeases) await this.#part(tally, 'leases', () => this.#reap(tally));
+    if (probe.sentOverdue) await this.#part(tally, 'lost messages', () => this.#requeue(tally));
+    if (probe.waitsDue) await this.#part(tally, 'waits', () => this.#fire(tally, aheadMs));
+    else if (probe.nextWaitInMs !== null) this.parts.waitTimer.note(probe.nextWaitInMs);
     if (probe.delayedDue) await this.#part(tally, 'delayed jobs', () => this.#promote(tally, aheadMs));
     else if (probe.nextDelayedInMs !== null) this.parts.dueTimer.note(probe.nextDelayedInMs);
-    if (probe.sentOverdue) await this.#part(tally, 'lost messages', () => this.#requeue(tally));
     if (probe.deadlineDue) {
       await this.#part(tally, 'deadlines', async () => tally.add('timeouts', await overdue.runOnce(aheadMs)));
     }
     if (probe.outboxDue) await this.#part(tally, 'outbox', async () => tally.add('flushed', await relay.flush()));
-    if (probe.stuckSuspects) {
-      await this.#part(tally, 'stuck runs', async () => {
-        const { requeued, failed } = await stuck.runOnce();
-        tally.add('requeued', requeued);
-        tally.add('stuck', failed);
-        if (requeued > 0) onDue(requeued);
-      });
-    }
-    if (probe.expiredKeys) {
-      await this.#part(tally, 'start keys', async () => {
-        for (let page = 0; page < PRUNE_PAGES; page++) {
-          const pruned = await store.pruneKeys(batch);
-          tally.add('pruned', pruned);
-          if (pruned < batch) return;
-        }
-      });
-    }
+    if (probe.stuckSuspects) await this.#part(tally, 'stuck runs', () => this.#unstick(tally));
+    await this.#prune(tally, probe);
+  }
+
+  async #reap(tally: WakeTally): Promise<void> {
+    const reclaimed = await this.parts.reaper.runOnce();
+    tally.add('reclaimed', reclaimed);
+    if (reclaimed > 0) this.parts.onDue(reclaimed);
+  }
+
+  async #fire(tally: WakeTally, aheadMs: number): Promise<void> {
+    const { timers, timeouts, polls, retries, nextInMs } = await this.parts.waits.runOnce(aheadMs);
+    tally.add('timers', timers);
+    tally.add('timeouts', timeouts);
+    tally.add('polls', polls);
+    tally.add('retries', retries);
+    if (nextInMs !== null) this.parts.waitTimer.note(nextInMs);
   }
 
   async #promote(tally: WakeTally, aheadMs: number): Promise<void> {
-    const { store, batch, onDue, dueTimer } = this.parts;
-    for (;;) {
-      const { promoted, retries, nextInMs } = await store.promoteDelayed(batch, aheadMs);
-      tally.add('retries', retries);
-      if (promoted > 0) onDue(promoted);
-      if (promoted === batch) continue;
-      if (nextInMs !== null) dueTimer.note(nextInMs);
-      return;
-    }
+    const { retries, nextInMs } = await this.parts.delayed.runOnce(aheadMs);
+    tally.add('retries', retries);
+    if (nextInMs !== null) this.parts.dueTimer.note(nextInMs);
+  }
+
+  async #unstick(tally: WakeTally): Promise<void> {
+    const { requeued, failed } = await this.parts.stuck.runOnce();
+    tally.add('requeued', requeued);
+    tally.add('stuck', failed);
+    if (requeued > 0) this.parts.onDue(requeued);
   }
 
   async #requeue(tally: WakeTally): Promise<void> {
@@ -132,6 +145,21 @@ export class WakePass {
       tally.add('requeued', requeued);
       if (requeued > 0) onDue(requeued);
       if (requeued < batch) return;
+    }
+  }
+
+  async #prune(tally: WakeTally, probe: WakeProbe): Promise<void> {
+    const { store, batch, eventRetentionMs } = this.parts;
+    const inPages = async (prune: () => Promise<number>): Promise<void> => {
+      for (let page = 0; page < PRUNE_PAGES; page++) {
+        const pruned = await prune();
+        tally.add('pruned', pruned);
+        if (pruned < batch) return;
+      }
+    };
+    if (probe.expiredKeys) await this.#part(tally, 'start keys', () => inPages(() => store.pruneKeys(batch)));
+    if (probe.expiredEvents) {
+      await this.#part(tally, 'old events', () => inPages(() => store.pruneEvents(eventRetentionMs, batch)));
     }
   }
 

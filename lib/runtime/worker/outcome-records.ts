@@ -29,7 +29,15 @@ export class OutcomeRecords {
       const events = this.#eventsOf(attempt, outcome);
       return {
         lane: 'linear',
-        record: { lease, attempt: number, outcome, transition: null, events, handOff: null, ...besideOf(attempt, outcome) },
+        record: {
+          lease,
+          attempt: number,
+          outcome,
+          transition: null,
+          events,
+          handOff: null,
+          ...besideOf(attempt, outcome),
+        },
       };
     }
     if (outcome.kind === 'failed' || served.node.stages.length > 1) return this.joined(attempt, outcome);
@@ -115,10 +123,7 @@ export class OutcomeRecords {
 }
 
 /** What an outcome brings along for the ledger and the notes; most bring nothing, and cost nothing more. */
-function besideOf(
-  { ended, notebook, job }: Attempt,
-  { kind }: StageOutcome,
-): { readonly beside?: RecordedBeside } {
+function besideOf({ ended, notebook, job }: Attempt, { kind }: StageOutcome): { readonly beside?: RecordedBeside } {
   const over = kind === 'completed' || kind === 'skipped' || kind === 'failed';
   const beside: RecordedBeside = {
     // A body that makes no durable call this time may have left waits open the last time.

@@ -10,10 +10,10 @@ export interface RecordListeners {
   delayed(inMs: number): void;
   /** Runs that ended. */
   finished(runs: readonly FinishedRun[]): void;
+  /** A wait becomes due by itself, in this many milliseconds. */
+  waitDue(inMs: number): void;
   /** Stage runs wait, some of them for events that may lie there already. */
   waiting(stageRunIds: readonly string[]): void;
-  /** Waited-for children ended, or runs that wait for children did. */
-  family(): void;
   /** Rows were written to the outbox. */
   eventsWritten(): void;
   publish(hint: Hint): void;
@@ -29,7 +29,7 @@ export function tellRecorded(recorded: readonly RecordedOutcome[], listeners: Re
     if (result.finished) finished.push(result.finished);
     if (entry.lane === 'suspend') {
       if (result.wait?.suspended === false) jobs++;
-      else if (result.wait && result.wait.dueInMs !== null) listeners.delayed(result.wait.dueInMs);
+      else if (result.wait && result.wait.dueInMs !== null) listeners.waitDue(result.wait.dueInMs);
       if (entry.record.waits.some(({ kind }) => kind === 'event')) waiting.push(entry.record.lease.stageRunId);
       continue;
     }
@@ -61,7 +61,6 @@ function countJobs(stageRuns: readonly NewStageRun[], queues: Set<string>): numb
 /** Tells of runs that ended: whoever waits for them, and bodies of theirs that still run somewhere. */
 export function tellFinished(finished: readonly FinishedRun[], listeners: RecordListeners): void {
   listeners.finished(finished);
-  if (finished.some(({ child, status }) => child || status !== 'COMPLETED')) listeners.family();
   const awaited = finished.filter((run) => run.awaited).map(({ runId }) => runId);
   // Its other branches may run anywhere.
   const failed = finished.filter(({ status }) => status === 'FAILED').map(({ runId }) => runId);

@@ -113,6 +113,7 @@ function claimedJob(
       definitionVersion: run.definitionVersion,
       definitionKey: run.definitionKey,
       generation: run.generation,
+      depth: run.depth,
       ownerId: run.ownerId,
       actor: run.actor,
       trace: run.trace,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
 import { assembleRuntime, type EngineRuntime } from '../../../../lib/composition/engine-runtime.js';
 import type { NewRun, RunHistory, WorkflowStore } from '../../../../lib/engine/ports/index.js';
@@ -87,6 +88,16 @@ export class TestEngine {
       sink: this.sink,
       log: this.log,
       nextId: v7,
+      startChild: async ({ job }, key, { workflow, input, waits }) => {
+        const flow = workflows.find(({ compiled }) => compiled.id === workflow);
+        if (!flow) throw new Error(`There is no workflow ${String(workflow)}.`);
+        const digest = createHash('sha256').update(`${job.stageRun.id} ${key}`).digest();
+        const runId = await this.start(flow, input, {
+          idempotency: { digest, inputDigest: digest, ttlMs: null },
+          parent: { runId: job.run.id, stageRunId: job.stageRun.id, key, waits, depth: job.run.depth + 1 },
+        });
+        return { runId };
+      },
       workerId: workerId ?? `worker-${v7()}`,
     });
     this.#closed = registerOpen({ kind: 'engine', name: 'test', close: () => this.close() });
@@ -116,13 +127,20 @@ export class TestEngine {
       transition: decideStart(compiled, { id, queue, input: text }, delayMs > 0, CONTEXT),
       ...given,
     };
-    await this.store.createRuns([run]);
-    return id;
+    const [created] = await this.store.createRuns([run]);
+    return created!.runId;
   }
 
   /** Runs whatever is due, and what follows from it, here and now. */
   async drain(): Promise<number> {
     return (await this.runtime.pump.processAvailable()).processed;
+  }
+
+  /** Time passes, and what is due by then happens. */
+  async travel(ms: number): Promise<void> {
+    this.clock.advance(ms);
+    await this.runtime.pass.wake();
+    await this.drain();
   }
 
   async cancel(runId: string): Promise<void> {

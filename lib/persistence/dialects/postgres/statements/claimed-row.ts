@@ -24,6 +24,7 @@ export interface ClaimedRow {
   definition_version: number;
   definition_key: string;
   generation: number;
+  depth: number;
   owner_id: string | null;
   actor: string | null;
   trace: string | null;
@@ -42,7 +43,7 @@ type EarlierTuple = [node: string, key: string, stage: string, status: 'COMPLETE
 export function claimedColumns(t: TableNames): string {
   return `
     s.id AS stage_run_id, s.node, s.key, s.stage, s.visit, s.ordinal, s.budget_from, s.deferrals,
-    r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.owner_id, r.actor::text AS actor,
+    r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.depth, r.owner_id, r.actor::text AS actor,
     r.trace, r.priority, r.queue, r.input::text AS input,
     CASE WHEN s.ordinal > 1 THEN (
       SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text) ORDER BY e.ordinal)::text
@@ -60,6 +61,7 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
       definitionVersion: row.definition_version,
       definitionKey: row.definition_key,
       generation: row.generation,
+      depth: row.depth,
       ownerId: row.owner_id,
       actor: row.actor,
       trace: row.trace,

@@ -1,0 +1,102 @@
+import type { ChangeDecision, FinishedRun, LockedRun, WorkflowStore } from '../../engine/ports/index.js';
+import { decideCancel } from '../../engine/state/decide.js';
+import type { DecideContext } from '../../engine/state/enter-node.js';
+import { BackgroundLoop } from '../background/background-loop.js';
+import type { Outages } from '../background/outages.js';
+import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
+import type { DefinitionSource } from '../execution/definition-source.js';
+
+export interface FamilyParts {
+  readonly store: Pick<WorkflowStore, 'deliverChildren' | 'findOrphans' | 'changeRun' | 'isTransient'>;
+  readonly definitions: Pick<DefinitionSource, 'byKey'>;
+  readonly context: DecideContext;
+  readonly onDelivered: (children: number) => void;
+  readonly onFinished: (runs: readonly FinishedRun[]) => void;
+  readonly outages: Outages;
+  readonly log: RuntimeLog;
+  readonly batch: number;
+}
+
+/**
+ * What runs owe each other: the ends of children reach the steps that wait for them, and children whose parents have ended
+ * are cancelled (STEP-9, CANCEL-3). Both are marked in the transaction that makes them due, so a crash loses neither: the
+ * wake pass finds what nobody was kicked for.
+ */
+export class Family {
+  readonly #loop: BackgroundLoop;
+
+  constructor(private readonly parts: FamilyParts) {
+    const { store, outages, log } = parts;
+    this.#loop = new BackgroundLoop({
+      name: 'children',
+      work: () => this.runOnce(),
+      everyMs: null,
+      isTransient: (error) => store.isTransient(error),
+      outages,
+      log,
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** A child ended, or a run that may have children did not complete. */
+  kick(): void {
+    this.#loop.kick();
+  }
+
+  /** Rejects with what the store throws. Returns how many ends were delivered and children cancelled. */
+  async runOnce(): Promise<{ readonly delivered: number; readonly cancelled: number }> {
+    const cancelled = await this.#cancelOrphans();
+    return { delivered: await this.#deliver(), cancelled };
+  }
+
+  async #deliver(): Promise<number> {
+    const { store, batch, onDelivered } = this.parts;
+    let delivered = 0;
+    for (;;) {
+      const count = await store.deliverChildren(batch);
+      delivered += count;
+      if (count > 0) onDelivered(count);
+      if (count < batch) return delivered;
+    }
+  }
+
+  async #cancelOrphans(): Promise<number> {
+    const { store, batch } = this.parts;
+    let cancelled = 0;
+    for (;;) {
+      const orphans = await store.findOrphans(batch);
+      let ended = 0;
+      for (const { runId, parentEnded } of orphans) if (await this.#cancel(runId, parentEnded)) ended++;
+      cancelled += ended;
+      if (ended === 0 || orphans.length === 0) return cancelled;
+    }
+  }
+
+  /** Its own children are marked by this, and come in the next round. */
+  async #cancel(runId: string, parentEnded: FinishedRun['status']): Promise<boolean> {
+    const { store, log, onFinished } = this.parts;
+    try {
+      const result = await store.changeRun(runId, { all: true }, (run) => this.#decide(run, parentEnded));
+      if (result?.finished) onFinished([result.finished]);
+      return result?.answer ?? false;
+    } catch (error) {
+      if (store.isTransient(error)) throw error;
+      log.error(`Child run ${runId} could not be cancelled: ${errorLine(error)}`, errorStack(error));
+      return false;
+    }
+  }
+
+  #decide({ row, state }: LockedRun, parentEnded: FinishedRun['status']): ChangeDecision<boolean> {
+    const { definitions, context } = this.parts;
+    const definition = definitions.byKey(row.definitionKey)?.compiled;
+    const transition = decideCancel(definition, state, `Its parent run is ${parentEnded}.`, true, context);
+    return transition ? { transition, answer: true } : { transition: null, answer: false };
+  }
+}

@@ -1,0 +1,195 @@
+import { decodeJson } from '../../engine/codec/index.js';
+import { compileCondition } from '../../engine/expression/index.js';
+import type { Cursor, EventMatch, EventWait, StoredEvent, WorkflowStore } from '../../engine/ports/index.js';
+import type { Outages } from '../background/outages.js';
+import type { Pauses } from '../background/pauses.js';
+import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
+
+export interface EventMatcherParts {
+  readonly store: Pick<
+    WorkflowStore,
+    | 'findWaits'
+    | 'findEvents'
+    | 'fireEvents'
+    | 'unmatchedEvents'
+    | 'markMatched'
+    | 'uncheckedWaits'
+    | 'markChecked'
+    | 'overdueEventWaits'
+    | 'fireTimeouts'
+    | 'isTransient'
+  >;
+  /** Stage runs go on: jobs became due. */
+  readonly onResumed: (stageRuns: number) => void;
+  readonly outages: Outages;
+  readonly pauses: Pauses;
+  readonly log: RuntimeLog;
+  /** Rows of one kind in one statement. */
+  readonly batch: number;
+}
+
+/** Runs whose lock somebody else holds are tried again so often, after so long; then the wake pass finds them. */
+const BUSY_TRIES = 5;
+const BUSY_PAUSE_MS = 20;
+/** What is younger than this is somebody's who is at it. */
+const SWEEP_AFTER_MS = 5_000;
+
+/** What a sweep did. */
+export interface Swept {
+  /** Waits that events ended. */
+  readonly matched: number;
+  /** Waits for events whose limit passed. */
+  readonly timeouts: number;
+}
+
+/**
+ * Brings events and waits together, each in a transaction of its own after both are committed, from both sides: whoever
+ * stored an event looks for waits, whoever stored a wait looks for events, and the wake pass does both for those who
+ * died over it. So that no order of the two loses one, and no number of lookers delivers it twice (protocols, section 6).
+ */
+export class EventMatcher {
+  constructor(private readonly parts: EventMatcherParts) {}
+
+  /** An event was stored: ends the waits that it is for. Rejects with what the store throws. Returns how many. */
+  async matchEvent(event: StoredEvent): Promise<number> {
+    const { store, batch } = this.parts;
+    const payload = decodeJson(event.payload, `The payload of event ${event.id}`);
+    let fired = 0;
+    let complete = true;
+    let after: Cursor = null;
+    do {
+      const page: { waits: EventWait[]; next: Cursor } = await store.findWaits(event, after, batch);
+      const matches = page.waits
+        .filter((wait) => !wait.overdue && this.#holds(wait, payload))
+        .map(({ runId, stageRunId, key }) => ({ runId, stageRunId, key, eventId: event.id }));
+      const done = await this.#fire(matches);
+      fired += done.fired;
+      complete &&= done.complete;
+      after = page.next;
+    } while (after !== null);
+    // What was busy is left to the wake pass, which comes back as long as this event counts as unmatched.
+    if (complete) await store.markMatched([event.id]);
+    if (fired > 0) this.parts.onResumed(fired);
+    return fired;
+  }
+
+  /** Stage runs wait since a moment ago: ends those of their waits that stored events are for. Never rejects. */
+  async matchStageRuns(stageRunIds: readonly string[]): Promise<void> {
+    const { store, outages, log, batch } = this.parts;
+    try {
+      for (let at = 0; at < stageRunIds.length; at += batch) {
+        const page = stageRunIds.slice(at, at + batch);
+        await this.matchWaits(await store.uncheckedWaits(page, page.length * MOST_WAITS));
+      }
+      outages.recovered('matching events');
+    } catch (error) {
+      // The wake pass finds them.
+      if (store.isTransient(error)) outages.failed('matching events', error);
+      else log.error(`Matching waits with events failed: ${errorLine(error)}`, errorStack(error));
+    }
+  }
+
+  /** Ends those of these waits that stored events are for. Rejects with what the store throws. Returns how many. */
+  async matchWaits(waits: readonly EventWait[]): Promise<number> {
+    let fired = 0;
+    const checked: EventWait[] = [];
+    for (const wait of waits) {
+      const ended = await this.#matchWait(wait);
+      if (ended !== 'busy') checked.push(wait);
+      if (ended === 'fired') fired++;
+    }
+    if (checked.length > 0) await this.parts.store.markChecked(checked);
+    if (fired > 0) this.parts.onResumed(fired);
+    return fired;
+  }
+
+  /**
+   * What those left behind who died between storing and matching, and what was busy; then waits whose limit has passed.
+   * `aheadMs` moves limits only. Rejects with what the store throws.
+   */
+  async sweep(aheadMs: number, afterMs = SWEEP_AFTER_MS): Promise<Swept> {
+    const { store, batch } = this.parts;
+    let matched = 0;
+    for (const event of await store.unmatchedEvents(afterMs, batch))
+      matched += await this.#guarded(() => this.matchEvent(event));
+    matched += await this.matchWaits(await store.uncheckedWaits({ olderThanMs: afterMs }, batch));
+    return { matched, timeouts: await this.timeOut(aheadMs) };
+  }
+
+  /** Ends waits for events whose limit has passed, after what came in time has ended its own. */
+  async timeOut(aheadMs: number): Promise<number> {
+    const { store, batch, onResumed } = this.parts;
+    let timeouts = 0;
+    for (;;) {
+      const overdue = await store.overdueEventWaits(batch, aheadMs);
+      if (overdue.length === 0) return timeouts;
+      const matched = await this.matchWaits(overdue);
+      const ended = await store.fireTimeouts(overdue, aheadMs);
+      timeouts += ended;
+      if (ended > 0) onResumed(ended);
+      // A page of which nothing could be ended would be the same page again.
+      if (overdue.length < batch || matched + ended === 0) return timeouts;
+    }
+  }
+
+  async #matchWait(wait: EventWait): Promise<'fired' | 'none' | 'busy'> {
+    const { store, batch } = this.parts;
+    let after: Cursor = null;
+    do {
+      const page: { events: StoredEvent[]; next: Cursor } = await store.findEvents(wait, after, batch);
+      for (const event of page.events) {
+        if (!this.#holds(wait, decodeJson(event.payload, `The payload of event ${event.id}`))) continue;
+        const { runId, stageRunId, key } = wait;
+        const { fired, complete } = await this.#fire([{ runId, stageRunId, key, eventId: event.id }]);
+        if (fired > 0) return 'fired';
+        if (!complete) return 'busy';
+      }
+      after = page.next;
+    } while (after !== null);
+    return 'none';
+  }
+
+  async #fire(matches: readonly EventMatch[]): Promise<{ fired: number; complete: boolean }> {
+    const { store, pauses, batch } = this.parts;
+    let fired = 0;
+    let left = matches;
+    for (let tries = 0; left.length > 0 && tries < BUSY_TRIES; tries++) {
+      if (tries > 0) await pauses.sleep(BUSY_PAUSE_MS * tries);
+      const busy: EventMatch[] = [];
+      for (let at = 0; at < left.length; at += batch) {
+        const answer = await store.fireEvents(left.slice(at, at + batch));
+        fired += answer.fired.length;
+        busy.push(...answer.busy);
+      }
+      left = busy;
+    }
+    return { fired, complete: left.length === 0 };
+  }
+
+  /** A condition that can't be asked of this payload is one that does not hold; that is told, since it may be a mistake. */
+  #holds({ where, runId, key }: EventWait, payload: unknown): boolean {
+    if (where === null) return true;
+    try {
+      const { holds, problem } = compileCondition(where).holds(payload);
+      if (problem) this.parts.log.debug(`The condition of wait ${key} of run ${runId} could not be asked: ${problem}`);
+      return holds;
+    } catch (error) {
+      this.parts.log.error(`The condition of wait ${key} of run ${runId} is unusable: ${errorLine(error)}`);
+      return false;
+    }
+  }
+
+  /** One event that can't be dealt with keeps nobody from the page. */
+  async #guarded(work: () => Promise<number>): Promise<number> {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.parts.store.isTransient(error)) throw error;
+      this.parts.log.error(`Matching an event failed: ${errorLine(error)}`, errorStack(error));
+      return 0;
+    }
+  }
+}
+
+/** Waits for events that one stage run is expected to have at most; more are found by the wake pass. */
+const MOST_WAITS = 50;

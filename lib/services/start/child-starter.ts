@@ -1,0 +1,66 @@
+import type { CompiledLimits } from '../../engine/limits/index.js';
+import { checkNestingDepth } from '../../engine/limits/index.js';
+import { digest } from '../../engine/codec/index.js';
+import type { NewRun } from '../../engine/ports/index.js';
+import type { ChildRequest } from '../../engine/steps/index.js';
+import type { WorkflowClass } from '../../interfaces/index.js';
+import type { EngineReady } from '../engine-port.js';
+import type { RunPreparer } from './run-preparer.js';
+
+/** The stage run that starts a child, and by which of its steps. */
+export interface ChildParent {
+  readonly runId: string;
+  readonly depth: number;
+  readonly priority: number;
+  readonly stageRunId: string;
+  readonly key: string;
+}
+
+/**
+ * Starts children for steps (STEP-9): owner, actor and trace are the parent's, whose context the step runs in.
+ *
+ * The start key is internal, made of stage run and step: a crash, a retry or a second worker finds the same child; a rerun has
+ * other stage runs, and starts anew (RUN-5). It lives as long as the child.
+ */
+export class ChildStarter {
+  readonly #ready: EngineReady;
+  readonly #preparer: RunPreparer;
+  readonly #limits: CompiledLimits;
+
+  constructor(ready: EngineReady, preparer: RunPreparer, limits: CompiledLimits) {
+    this.#ready = ready;
+    this.#preparer = preparer;
+    this.#limits = limits;
+  }
+
+  /** @throws UnknownWorkflowError, InvalidInputError, LimitExceededError, what the store throws */
+  async start(parent: ChildParent, request: ChildRequest): Promise<{ readonly runId: string }> {
+    const { workflow, input, waits, queue, priority = parent.priority } = request;
+    const depth = parent.depth + 1;
+    checkNestingDepth(this.#limits, depth, `run ${parent.runId}`);
+    const engine = await this.#ready();
+    const definition = await engine.definitions.find(workflow as WorkflowClass | string);
+    const options = queue === undefined ? { priority } : { priority, queue };
+    const prepared = await this.#preparer.prepare({
+      definition,
+      input,
+      options,
+      awaited: false,
+      where: `ctx.step.runWorkflow(${parent.key})`,
+      nextId: engine.nextId,
+    });
+    const { runId, stageRunId, key } = parent;
+    const child: NewRun = {
+      ...prepared,
+      idempotency: {
+        digest: digest(['child', stageRunId, key]),
+        inputDigest: digest([prepared.input]),
+        ttlMs: null,
+      },
+      parent: { runId, stageRunId, key, waits, depth },
+    };
+    const [created] = await engine.store.createRuns([child]);
+    if (created!.created) engine.announce({ work: true });
+    return { runId: created!.runId };
+  }
+}
