@@ -15,21 +15,22 @@ export const NIL = '00000000-0000-0000-0000-000000000000';
 /**
  * Waits that could take an event: those for its subject, and those that name none. Two walks along steps_event, each from where
  * the page before ended, so that an event costs what it matches, however many wait for its key with another subject.
+ * By the order of the first, subject included, no other index can serve it: with statistics, one of all that waits would be taken.
  * $1 offset ms, $2 event id, $3 event key, $4 owner, $5 subject type, $6 subject id, $7 to $9 after (run, stage run, key), $10 limit.
  */
 export function findWaits(t: TableNames, owner: EventOwner): Statement {
   const place = 's.run_id, s.stage_run_id, s.key';
-  const part = (subject: string): string => `
+  const part = (subject: string, order: string): string => `
       (SELECT ${WAIT_COLUMNS} FROM ${t.steps} s
         WHERE ${OPEN_EVENT_WAIT} AND s.event_key = $3::text AND ${ownedBy(owner, 's.owner_id', '$4')} AND ${subject}
           AND (${place}) > ($7::uuid, $8::uuid, $9::text)
           AND (s.expires_at IS NULL OR s.expires_at > (SELECT created_at FROM ${t.events} WHERE id = $2::uuid)) AND ${notHad(t, '$2::uuid', 's.run_id')}
-        ORDER BY ${place} LIMIT $10)`;
+        ORDER BY ${order} LIMIT $10)`;
   return {
     name: `find-waits-${owner}`,
     text: `
-    SELECT * FROM (${part('s.subject_id IS NULL')}
-       UNION ALL ${part('s.subject_id = $6::text AND s.subject_type = $5::text')}) s
+    SELECT * FROM (${part('s.subject_id IS NULL', `s.subject_id, ${place}`)}
+       UNION ALL ${part('s.subject_id = $6::text AND s.subject_type = $5::text', place)}) s
      ORDER BY ${place} LIMIT $10`,
   };
 }

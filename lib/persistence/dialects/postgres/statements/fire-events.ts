@@ -49,6 +49,10 @@ export function lockWaitingRuns(t: TableNames): Statement {
   };
 }
 
+/** The row that `d` names, through its key alone: by its run, open waits would be walked through from end to end. */
+const lockedRow = (t: TableNames): string =>
+  `(SELECT s.* FROM ${t.steps} s WHERE s.stage_run_id = d.sid AND s.key = d.key FOR NO KEY UPDATE)`;
+
 export interface FiredRow {
   /** Which match could have been fired, from 1. */
   nr: number;
@@ -69,10 +73,9 @@ export function fireEvents(t: TableNames): Statement {
     WITH d AS MATERIALIZED (SELECT * FROM ${matchRows.source('d', 2)}),
     w AS MATERIALIZED (
       SELECT d.nr, d.rid, d.sid, d.key, d.eid, e.payload
-        FROM d JOIN ${t.steps} s ON s.stage_run_id = d.sid AND s.key = d.key AND s.run_id = d.rid
+        FROM d CROSS JOIN LATERAL ${lockedRow(t)} s
           JOIN ${t.runs} r ON r.id = d.rid AND r.status = 'RUNNING' JOIN ${t.events} e ON e.id = d.eid
-       WHERE ${OPEN_EVENT_WAIT} AND (s.expires_at IS NULL OR e.created_at < s.expires_at) AND ${notHad(t, 'd.eid', 'd.rid')}
-         FOR NO KEY UPDATE OF s),
+       WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND (s.expires_at IS NULL OR e.created_at < s.expires_at) AND ${notHad(t, 'd.eid', 'd.rid')}),
     once AS (SELECT w.*, row_number() OVER (PARTITION BY rid, eid ORDER BY nr) AS nth FROM w),
     given AS (SELECT once.*, row_number() OVER (PARTITION BY sid, key ORDER BY nr) AS place FROM once WHERE nth = 1),
     f AS (
@@ -94,9 +97,8 @@ export function fireTimeouts(t: TableNames): Statement {
     WITH d AS MATERIALIZED (SELECT * FROM ${nameRows.source('d', 3)}),
     w AS MATERIALIZED (
       SELECT s.stage_run_id, s.key, r.status = 'RUNNING' AS lives
-        FROM d JOIN ${t.steps} s ON s.stage_run_id = d.sid AND s.key = d.key AND s.run_id = d.rid JOIN ${t.runs} r ON r.id = d.rid
-       WHERE ${OPEN_EVENT_WAIT} AND s.due_at <= ${now} + ${milliseconds('$2::float8')}
-         FOR NO KEY UPDATE OF s),
+        FROM d CROSS JOIN LATERAL ${lockedRow(t)} s JOIN ${t.runs} r ON r.id = d.rid
+       WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND s.due_at <= ${now} + ${milliseconds('$2::float8')}),
     f AS (
       UPDATE ${t.steps} s SET status = CASE WHEN w.lives THEN 'completed' ELSE 'cancelled' END, open = false, timed_out = w.lives, fired_at = ${now}
         FROM w WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id, w.lives),
