@@ -6,6 +6,8 @@ export interface Hint {
   readonly cancelled?: readonly string[];
   /** Awaited runs that ended. */
   readonly finished?: readonly string[];
+  /** Events were stored that nobody has matched with open waits yet: whoever hears this does. */
+  readonly events?: boolean;
 }
 
 export interface Notifier {

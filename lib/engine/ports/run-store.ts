@@ -33,6 +33,8 @@ export interface RunDetails extends RunRow {
   readonly input: JsonText;
   readonly output: JsonText | null;
   readonly failureParams: JsonText | null;
+  /** Every stage run that is open is SUSPENDED, and there is one: nothing runs or is due. */
+  readonly waiting: boolean;
 }
 
 export interface StageRunRow {
@@ -139,6 +141,18 @@ export interface LockedRun {
   readonly idleMs: number;
   /** Milliseconds until its deadline by the database's clock (negative = passed), or null. */
   readonly deadlineInMs: number | null;
+  /** The key that this change was asked under has made one before. False without a key. */
+  readonly repeated: boolean;
+}
+
+export interface ChangeOptions {
+  /**
+   * SHA-256 of a caller's key: kept with the change that `decide` makes, for as long as the run lives; `repeated` then
+   * says so to every later one under it.
+   */
+  readonly key?: Buffer;
+  /** Nobody claims a job of this run from before it is read until the end of the transaction. */
+  readonly holdJobs?: boolean;
 }
 
 export interface ChangeResult<R> {
@@ -157,6 +171,7 @@ export interface RunStore {
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
     transaction?: JoinedTransaction,
+    options?: ChangeOptions,
   ): Promise<ChangeResult<R> | undefined>;
 
   getRun(runId: string, scope: OwnerScope): Promise<RunDetails | undefined>;

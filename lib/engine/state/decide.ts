@@ -120,6 +120,12 @@ export function decideRetry(
   if (!definition)
     return { refused: 'This build does not serve its definition. Retry it where the definition is served.' };
   const group = state.stageRuns.filter((stageRun) => stageRun.node === failed.node && stageRun.visit === failed.visit);
+  const node = definition.nodes.find(({ key }) => key === failed.node);
+  // A condition failed while the group was entered: the other branches were never written, so nothing could open them again.
+  if (node && group.length < node.stages.length)
+    return {
+      refused: `${failed.key} failed before the other branches of ${node.key} began. Rerun it from ${node.key}.`,
+    };
   const reopen = group.filter((stageRun) => stageRun.status === 'FAILED' || stageRun.status === 'CANCELLED');
   for (const stageRun of reopen) {
     const refused = conditionRefusal(definition, state, stageRun);

@@ -3,11 +3,12 @@ import type { Hint } from '../../engine/ports/notifier.js';
 /** What NOTIFY takes is below 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_900;
 
-/** On the wire: `{"s":"…","w":1,"c":["…"],"f":["…"]}`; `{"p":"…"}` is a listener's message to itself. */
+/** On the wire: `{"s":"…","w":1,"e":1,"c":["…"],"f":["…"]}`; `{"p":"…"}` is a listener's message to itself. */
 interface WireHint {
   /** Who sends: what a process says itself it knows already. Absent where it is said at the commit of a host's transaction. */
   s?: string;
   w?: 1;
+  e?: 1;
   c?: string[];
   f?: string[];
 }
@@ -18,8 +19,8 @@ type IdList = 'c' | 'f';
 export function encodeHint(hint: Hint, sender?: string): string[] {
   const payloads: string[] = [];
   const from: WireHint = sender === undefined ? {} : { s: sender };
-  let current: WireHint = hint.work ? { ...from, w: 1 } : { ...from };
-  let size = JSON.stringify({ ...from, w: 1, c: [], f: [] }).length;
+  let current: WireHint = { ...from, ...(hint.work && { w: 1 }), ...(hint.events && { e: 1 }) };
+  let size = JSON.stringify({ ...from, w: 1, e: 1, c: [], f: [] }).length;
   const begin = size;
   const add = (list: IdList, id: string): void => {
     const bytes = Buffer.byteLength(JSON.stringify(id)) + 1;
@@ -33,7 +34,7 @@ export function encodeHint(hint: Hint, sender?: string): string[] {
   };
   for (const id of hint.cancelled ?? []) add('c', id);
   for (const id of hint.finished ?? []) add('f', id);
-  if (current.w || current.c || current.f) payloads.push(JSON.stringify(current));
+  if (current.w || current.e || current.c || current.f) payloads.push(JSON.stringify(current));
   return payloads;
 }
 
@@ -52,10 +53,11 @@ export function decodePayload(
     return undefined;
   }
   if (typeof wire !== 'object' || wire === null) return undefined;
-  const { s, w, c, f, p } = wire as Record<string, unknown>;
+  const { s, w, e, c, f, p } = wire as Record<string, unknown>;
   if (typeof p === 'string') return { ping: p };
   const hint: Hint = {
     ...(w === 1 && { work: true }),
+    ...(e === 1 && { events: true }),
     ...(isIdList(c) && { cancelled: c }),
     ...(isIdList(f) && { finished: f }),
   };

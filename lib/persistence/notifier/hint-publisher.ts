@@ -11,6 +11,7 @@ const MIN_GAP_MS = 5;
  */
 export class HintPublisher {
   private work = false;
+  private events = false;
   private readonly cancelled = new Set<string>();
   private readonly finished = new Set<string>();
   private sending: Promise<void> | undefined;
@@ -23,6 +24,7 @@ export class HintPublisher {
 
   publish(hint: Hint): void {
     if (hint.work) this.work = true;
+    if (hint.events) this.events = true;
     for (const id of hint.cancelled ?? []) this.cancelled.add(id);
     for (const id of hint.finished ?? []) this.finished.add(id);
     if (this.isEmpty()) return;
@@ -47,15 +49,21 @@ export class HintPublisher {
   }
 
   private take(): string[] {
-    const hint = { work: this.work, cancelled: [...this.cancelled], finished: [...this.finished] };
+    const hint = {
+      work: this.work,
+      events: this.events,
+      cancelled: [...this.cancelled],
+      finished: [...this.finished],
+    };
     const payloads = encodeHint(hint, this.sender);
     this.work = false;
+    this.events = false;
     this.cancelled.clear();
     this.finished.clear();
     return payloads;
   }
 
   private isEmpty(): boolean {
-    return !this.work && this.cancelled.size === 0 && this.finished.size === 0;
+    return !this.work && !this.events && this.cancelled.size === 0 && this.finished.size === 0;
   }
 }

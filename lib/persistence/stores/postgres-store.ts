@@ -1,5 +1,6 @@
 import type {
   ChangeDecision,
+  ChangeOptions,
   ClaimRequest,
   DecideSettled,
   DefinitionRow,
@@ -143,7 +144,8 @@ export class PostgresStore implements WorkflowStore {
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
     transaction?: JoinedTransaction,
-  ) => this.runs.changeRun(runId, scope, decide, transaction);
+    options?: ChangeOptions,
+  ) => this.runs.changeRun(runId, scope, decide, transaction, options);
   getRun = (runId: string, scope: OwnerScope) => this.runs.getRun(runId, scope);
   listRuns = (filter: RunFilter, scope: OwnerScope) => this.runs.listRuns(filter, scope);
   countRuns = (scope: OwnerScope, definitionId?: string) => this.runs.countRuns(scope, definitionId);

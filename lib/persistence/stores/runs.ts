@@ -1,5 +1,6 @@
 import type {
   ChangeDecision,
+  ChangeOptions,
   ChangeResult,
   JoinedTransaction,
   LockedRun,
@@ -45,8 +46,9 @@ export class PostgresRuns implements RunStore {
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
     transaction?: JoinedTransaction,
+    options: ChangeOptions = {},
   ): Promise<ChangeResult<R> | undefined> {
-    const change = (query: TransactionQuery) => this.change(query, runId, scope, decide);
+    const change = (query: TransactionQuery) => this.change(query, runId, scope, decide, options);
     return transaction ? change(joined(transaction)) : this.context.pool.transaction(change);
   }
 
@@ -116,6 +118,7 @@ export class PostgresRuns implements RunStore {
     runId: string,
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
+    { key, holdJobs = false }: ChangeOptions,
   ): Promise<ChangeResult<R> | undefined> {
     const { statements, clock } = this.context;
     const [locked] = await query<LockedRunRow>(statements.lockRun[scopeKind(scope)], [
@@ -124,6 +127,8 @@ export class PostgresRuns implements RunStore {
       clock.offsetMs,
     ]);
     if (!locked) return undefined;
+    if (holdJobs) await query(statements.holdJobs, [runId]);
+    const [known] = key ? await query(statements.findChangeKey, [key]) : [];
     const [state] = await query<StateRow>(statements.readStates, [[runId]]);
     const [movement] = await query<MovementRow>(statements.readMovement, [runId, clock.offsetMs]);
     const decision = decide({
@@ -132,8 +137,10 @@ export class PostgresRuns implements RunStore {
       jobCount: movement!.jobs,
       idleMs: movement!.idle,
       deadlineInMs: locked.deadlineIn,
+      repeated: known !== undefined,
     });
     if (!decision.transition) return { answer: decision.answer, changed: false, finished: null };
+    if (key) await query(statements.keepChangeKey, [clock.offsetMs, key, runId, locked.ownerId]);
     const finished = await apply(
       query,
       clock.offsetMs,

@@ -93,9 +93,10 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     scope: port.OwnerScope,
     decide: (run: port.LockedRun) => port.ChangeDecision<R>,
     transaction?: JoinedTransaction,
+    options?: port.ChangeOptions,
   ): Promise<port.ChangeResult<R> | undefined> {
     refuseJoining('changeRun', transaction);
-    return this.call((session) => changeRun(session, runId, scope, decide));
+    return this.call((session) => changeRun(session, runId, scope, decide, options));
   }
 
   async getRun(runId: string, scope: port.OwnerScope): Promise<port.RunDetails | undefined> {

@@ -1,4 +1,4 @@
-import type { ChangeDecision, ChangeResult, LockedRun } from '../../engine/ports/run-store.js';
+import type { ChangeDecision, ChangeOptions, ChangeResult, LockedRun } from '../../engine/ports/run-store.js';
 import type { OwnerScope } from '../../engine/ports/scope.js';
 import type { RunRecord } from './records.js';
 import { findRun } from './run-reads.js';
@@ -12,18 +12,22 @@ export function changeRun<R>(
   runId: string,
   scope: OwnerScope,
   decide: (run: LockedRun) => ChangeDecision<R>,
+  { key }: ChangeOptions = {},
 ): ChangeResult<R> | undefined {
   const run = findRun(session, runId, scope);
   if (run === undefined) return undefined;
-  const { now } = session;
+  const { now, db } = session;
+  const digest = key?.toString('hex');
   const { transition, answer } = decide({
     row: runRow(run),
     state: runState(session, run),
-    jobCount: session.db.jobsOf.of(runId).length,
+    jobCount: db.jobsOf.of(runId).length,
     idleMs: now - lastMoveOf(session, run),
     deadlineInMs: run.deadlineAt === null ? null : run.deadlineAt - now,
+    repeated: digest !== undefined && db.startKeys.get(digest) !== undefined,
   });
   if (transition === null) return { answer, changed: false, finished: null };
+  if (digest !== undefined) db.startKeys.insert({ digest, runId, inputDigest: null, expiresAt: null, result: null });
   return { answer, changed: true, finished: applyTransition(session, run, transition, { job: null }) };
 }
 

@@ -1,6 +1,6 @@
 import type { RunDetails, RunFilter, RunHistory, RunRow } from '../../engine/ports/run-store.js';
 import type { OwnerScope } from '../../engine/ports/scope.js';
-import { isTerminalRun, type RunStatus } from '../../engine/state/statuses.js';
+import { isTerminalRun, isTerminalStageRun, type RunStatus } from '../../engine/state/statuses.js';
 import type { RunRecord } from './records.js';
 import type { MemorySession } from './session.js';
 import type { StepRecord } from './step-records.js';
@@ -16,7 +16,7 @@ const isVisible = (run: RunRecord, scope: OwnerScope): boolean => 'all' in scope
 
 export function getRun(session: MemorySession, runId: string, scope: OwnerScope): RunDetails | undefined {
   const run = findRun(session, runId, scope);
-  return run && runDetails(run);
+  return run && runDetails(run, isWaiting(session, run));
 }
 
 export function listRuns({ db }: MemorySession, filter: RunFilter, scope: OwnerScope): RunRow[] {
@@ -52,7 +52,7 @@ export function history(session: MemorySession, runId: string, scope: OwnerScope
   const stageRuns = db.stageRunsOf.of(runId);
   stageRuns.sort((a, b) => a.generation - b.generation || a.position - b.position || a.ordinal - b.ordinal);
   return {
-    run: runDetails(run),
+    run: runDetails(run, isWaiting(session, run)),
     stageRuns: stageRuns.map(stageRunRow),
     attempts: db.attemptsOf.of(runId).map(attemptRow),
     steps: stageRuns.flatMap(({ id }) => db.stepsOf.of(id).sort(inHistory)).map(stepHistoryRow),
@@ -69,6 +69,12 @@ const inHistory = (a: StepRecord, b: StepRecord): number =>
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
 
+/** Everything open of it is suspended, and there is something. */
+function isWaiting({ db }: MemorySession, run: RunRecord): boolean {
+  const open = db.stageRunsOf.of(run.id).filter(({ status }) => !isTerminalStageRun(status));
+  return run.status === 'RUNNING' && open.length > 0 && open.every(({ status }) => status === 'SUSPENDED');
+}
+
 /** Marks runs as awaited, so that their end is announced, and reads those that have ended already. */
 export function awaitRuns(session: MemorySession, runIds: readonly string[], scope: OwnerScope): RunDetails[] {
   for (const runId of runIds) {
@@ -81,6 +87,6 @@ export function awaitRuns(session: MemorySession, runIds: readonly string[], sco
 export function readFinished(session: MemorySession, runIds: readonly string[], scope: OwnerScope): RunDetails[] {
   return runIds.flatMap((runId) => {
     const run = findRun(session, runId, scope);
-    return run !== undefined && isTerminalRun(run.status) ? runDetails(run) : [];
+    return run !== undefined && isTerminalRun(run.status) ? runDetails(run, false) : [];
   });
 }

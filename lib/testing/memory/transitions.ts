@@ -44,7 +44,7 @@ export function applyTransition(
 function changeRun({ db, now }: MemorySession, run: RunRecord, change: RunChange): void {
   switch (change.to) {
     case 'COMPLETED':
-      return db.runs.patch(run, { status: 'COMPLETED', output: change.output, finishedAt: now });
+      return db.runs.patch(run, { ...NO_END, status: 'COMPLETED', output: change.output, finishedAt: now });
     case 'FAILED': {
       const { code, message, params, node } = change.failure;
       return db.runs.patch(run, {
@@ -63,15 +63,20 @@ function changeRun({ db, now }: MemorySession, run: RunRecord, change: RunChange
         status: 'RUNNING',
         startedAt: run.startedAt ?? now,
         output: null,
-        failureCode: null,
-        failureMessage: null,
-        failureParams: null,
-        failedNode: null,
-        cancelReason: null,
+        ...NO_END,
         finishedAt: null,
       });
   }
 }
+
+/** A run that goes on, or has come to another end, tells nothing of the earlier one. */
+const NO_END = {
+  failureCode: null,
+  failureMessage: null,
+  failureParams: null,
+  failedNode: null,
+  cancelReason: null,
+} as const satisfies Partial<RunRecord>;
 
 function setVisit({ db }: MemorySession, run: RunRecord, { node, visit, open }: Transition['visits'][number]): void {
   const row = { runId: run.id, generation: run.generation, node, visit, open };

@@ -33,11 +33,13 @@ export const runRow = (run: RunRecord): RunRow => ({
   cancelReason: run.cancelReason,
 });
 
-export const runDetails = (run: RunRecord): RunDetails => ({
+/** @param waiting all that is open of it is suspended */
+export const runDetails = (run: RunRecord, waiting: boolean): RunDetails => ({
   ...runRow(run),
   input: run.input,
   output: run.output,
   failureParams: run.failureParams,
+  waiting,
 });
 
 export const stageRunRow = (row: StageRunRecord): StageRunRow => ({

@@ -1,4 +1,5 @@
-import type { LockedRun } from '../../../engine/ports/index.js';
+import type { ChangeDecision, LockedRun } from '../../../engine/ports/index.js';
+import type { Transition } from '../../../engine/state/rows.js';
 import {
   cancelling,
   completed,
@@ -17,6 +18,8 @@ import {
 } from '../builders.js';
 import { EVERYBODY, LIMITS, rejection } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
+
+const looking = ({ repeated }: LockedRun): ChangeDecision<boolean> => ({ transition: null, answer: repeated });
 
 export function describeRunChanges({ it, expect }: StoreSuite): void {
   it('CANCEL-1: a change sees the run as it is now', async (on) => {
@@ -38,6 +41,27 @@ export function describeRunChanges({ it, expect }: StoreSuite): void {
     expect(seen?.jobCount).toBe(1);
     expect(Math.abs((seen?.idleMs ?? 0) - 60_000)).toBeLessThanOrEqual(20_000);
     expect(Math.abs((seen?.deadlineInMs ?? 0) - 3_540_000)).toBeLessThanOrEqual(20_000);
+  });
+
+  it('RUN-5: a change under a key is told of the one that was made under it', async (on) => {
+    const key = Buffer.from(newId().replaceAll('-', '').repeat(2), 'hex');
+    const run = await on.start();
+    const change = (transition: Transition | null) =>
+      on.store.changeRun(run.id, EVERYBODY, ({ repeated }) => ({ transition, answer: repeated }), undefined, { key });
+    expect((await change(null))?.answer).toBe(false);
+    expect((await change(cancelling()))?.answer).toBe(false);
+    expect((await change(null))?.answer).toBe(true);
+    on.travel(1_000 * 86_400_000);
+    await on.store.pruneKeys(1_000);
+    expect((await change(null))?.answer).toBe(true);
+    expect((await on.store.changeRun(run.id, EVERYBODY, looking))?.answer).toBe(false);
+  });
+
+  it('VER-1: jobs that a change holds are claimed again after it', async (on) => {
+    const run = await on.start();
+    const held = await on.store.changeRun(run.id, EVERYBODY, looking, undefined, { holdJobs: true });
+    expect(held).toMatchObject({ answer: false, changed: false });
+    expect((await on.claimOne()).run.id).toBe(run.id);
   });
 
   it('LIMIT-1: a change sees how many stage runs there ever were, by the highest ordinal', async (on) => {

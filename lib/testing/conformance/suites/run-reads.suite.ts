@@ -1,11 +1,29 @@
 import type { OwnerScope } from '../../../engine/ports/index.js';
-import { completed, followedBy, linear, newId, newRun, retrying } from '../builders.js';
+import { completed, followedBy, group, linear, newId, newRun, retrying } from '../builders.js';
+import { newSignal, signalWait, suspending } from '../step-builders.js';
 import { EVERYBODY } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 export function describeRunReads({ it, expect }: StoreSuite): void {
+  it('WAIT-1: a run waits when all that is open of it is suspended', async (on) => {
+    const first = await on.startAndClaim();
+    const waiting = async (): Promise<boolean> => (await on.run(first.run.id)).waiting;
+    await on.store.record([linear(first, { outcome: completed('1'), transition: group(['left', 'right']) })]);
+    const [left, right] = [await on.claimOne(), await on.claimOne()];
+    expect(await waiting()).toBe(false);
+    await on.suspend(suspending(left, [signalWait('asked')]));
+    expect(await waiting()).toBe(false);
+    await on.suspend(suspending(right, [signalWait('never', { eventKey: 'other' })]));
+    expect(await waiting()).toBe(true);
+    expect((await on.history(first.run.id)).run.waiting).toBe(true);
+    await on.store.sendSignal(newSignal(), first.run.id, EVERYBODY);
+    expect(await waiting()).toBe(false);
+    await on.cancel(first.run.id);
+    expect(await waiting()).toBe(false);
+  });
+
   it('OWNER-5: a scope sees its own runs; null only ownerless ones; all is said', async (on) => {
     const [mine, theirs, nobodys] = [newRun({ ownerId: 'a' }), newRun({ ownerId: 'b' }), newRun()];
     await on.store.createRuns([mine, theirs, nobodys]);

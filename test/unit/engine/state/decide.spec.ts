@@ -9,38 +9,9 @@ import {
   decideStuck,
   decideTimeout,
 } from '../../../../lib/engine/state/decide.js';
-import type { DecideContext } from '../../../../lib/engine/state/enter-node.js';
 import type { RunState, StageRunState } from '../../../../lib/engine/state/rows.js';
+import { context, run, stageRun, state } from './support/run-states.js';
 
-const context = (): DecideContext => {
-  let ids = 0;
-  return { nextId: () => `id-${(ids += 1)}`, defaultQueue: 'default' };
-};
-const run = (more = {}) => ({ id: 'run', queue: null, input: '{"n":1}', stageRunCount: 1, ...more });
-const stageRun = (key: string, more: Partial<StageRunState> = {}): StageRunState => ({
-  id: `sr-${key}`,
-  node: key,
-  key,
-  stage: key,
-  visit: 1,
-  status: 'COMPLETED',
-  attempt: 1,
-  ordinal: 1,
-  requeues: 0,
-  output: '1',
-  ...more,
-});
-const state = (stageRuns: StageRunState[], more: Partial<RunState> = {}): RunState => ({
-  id: 'run',
-  status: 'RUNNING',
-  generation: 1,
-  priority: 0,
-  queue: null,
-  input: '{"n":1}',
-  stageRuns,
-  stageRunCount: stageRuns.length,
-  ...more,
-});
 const failure: FailureRecord = { code: 'EXCEPTION', name: 'Error', message: 'no', retryable: true };
 
 describe('decide', () => {
@@ -235,6 +206,43 @@ describe('decide', () => {
         visits: [{ open: 2 }],
         events: [{ type: 'run:retried' }],
       },
+    });
+  });
+
+  it('RETRY-5: branches that waited when another failed are opened again, ready to be claimed', () => {
+    const group = definition([
+      parallel(0, stage('a', { queue: 'slow' }), stage('b'), stage('c', { timeoutMs: 1_000 })),
+    ]);
+    const waiting = [
+      stageRun('a', { node: 'parallel-0', status: 'SUSPENDED' }),
+      stageRun('b', { node: 'parallel-0', status: 'FAILED' }),
+      stageRun('c', { node: 'parallel-0', status: 'RUNNING' }),
+    ];
+    const event = { type: 'stage-failed', stageRunId: 'sr-b', key: 'b', failure } as const;
+    const failing = decideSettled(group, state(waiting), event, context());
+    expect(failing).toMatchObject({ run: { to: 'FAILED', failure: { node: 'b' } }, cancelOpen: true });
+    const cancelled = waiting.map(
+      (row) => ({ ...row, status: row.status === 'FAILED' ? row.status : 'CANCELLED' }) as const,
+    );
+    expect(decideRetry(group, state(cancelled, { status: 'FAILED' }), 'b', context())).toMatchObject({
+      transition: {
+        run: { to: 'RUNNING' },
+        reopened: [
+          { id: 'sr-a', job: { queue: 'slow' } },
+          { id: 'sr-b', job: { queue: 'default' } },
+          { id: 'sr-c', job: { capMs: 61_000 } },
+        ],
+        visits: [{ node: 'parallel-0', open: 3 }],
+        stageRuns: [],
+      },
+    });
+  });
+
+  it('RETRY-5: a group that a condition kept from being entered whole is refused, since a rerun enters it', () => {
+    const group = definition([parallel(0, stage('a'), stage('b', { when: () => true }))]);
+    const rows = [stageRun('b', { node: 'parallel-0', status: 'FAILED', attempt: 0 })];
+    expect(decideRetry(group, state(rows, { status: 'FAILED' }), 'b', context())).toEqual({
+      refused: expect.stringMatching(/Rerun it from parallel-0/),
     });
   });
 

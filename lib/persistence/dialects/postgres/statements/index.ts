@@ -2,6 +2,7 @@ import type { TableNames } from '../../../table-names.js';
 import { applyTransitions } from './apply-transitions.js';
 import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-statements.js';
 import { deliverChildren, findOrphans, lockParents } from './children.js';
+import { findChangeKey, holdJobs, keepChangeKey } from './change-statements.js';
 import { claim, claimStageRun } from './claim.js';
 import { createRuns } from './create-runs.js';
 import { findDrift, saveDefinitions } from './definition-statements.js';
@@ -99,6 +100,9 @@ export function createStatements(t: TableNames) {
     findOverdue: findOverdue(t),
     pruneKeys: pruneKeys(t),
     lockRun: scoped(lockRun),
+    holdJobs: holdJobs(t),
+    findChangeKey: findChangeKey(t),
+    keepChangeKey: keepChangeKey(t),
     getRun: scoped(getRun),
     listRuns: scoped(listRuns),
     countRuns: scoped(countRuns),

@@ -3,7 +3,7 @@ import type { StageProgress } from '../../../../engine/state/notes.js';
 import type { RunStatus } from '../../../../engine/state/statuses.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, ENDED, isoText, OPEN_RUN } from '../sql.js';
+import { clock, ENDED, isoText, OPEN_RUN, OPEN_STAGE_RUN } from '../sql.js';
 
 /** Columns of a run without its payloads, named as `RunRow` names them. */
 const RUN_COLUMNS = `
@@ -12,6 +12,10 @@ const RUN_COLUMNS = `
   ${isoText('r.started_at')} AS "startedAt", ${isoText('r.finished_at')} AS "finishedAt", r.failure_code AS "failureCode",
   r.failure_message AS "failureMessage", r.failed_node AS "failedNode", r.cancel_reason AS "cancelReason"`;
 const PAYLOAD_COLUMNS = `r.input::text AS input, r.output::text AS output, r.failure_params::text AS "failureParams"`;
+
+/** Whether all that is open of a run is suspended, and there is something: by the key of its stage runs, few for a run. */
+const waiting = (t: TableNames): string =>
+  `(r.status = 'RUNNING' AND coalesce((SELECT bool_and(s.status = 'SUSPENDED') FROM ${t.stageRuns} s WHERE s.run_id = r.id AND s.status IN ${OPEN_STAGE_RUN}), false)) AS waiting`;
 
 /** The one place where a read is narrowed to an owner (faults A18, K17). Statement texts differ, so that each uses its index. */
 export type ScopeKind = 'all' | 'owner' | 'ownerless';
@@ -58,7 +62,7 @@ export function readMovement(t: TableNames): Statement {
 export function getRun(t: TableNames, kind: ScopeKind): Statement {
   return {
     name: `get-run-${kind}`,
-    text: `SELECT ${RUN_COLUMNS}, ${PAYLOAD_COLUMNS} FROM ${t.runs} r WHERE r.id = $2::uuid AND ${inScope(kind)}`,
+    text: `SELECT ${RUN_COLUMNS}, ${PAYLOAD_COLUMNS}, ${waiting(t)} FROM ${t.runs} r WHERE r.id = $2::uuid AND ${inScope(kind)}`,
   };
 }
 
@@ -120,7 +124,7 @@ export function markAwaited(t: TableNames, kind: ScopeKind): Statement {
 export function readFinished(t: TableNames, kind: ScopeKind): Statement {
   return {
     name: `read-finished-${kind}`,
-    text: `SELECT ${RUN_COLUMNS}, ${PAYLOAD_COLUMNS} FROM ${t.runs} r WHERE r.id = ANY ($2::uuid[]) AND ${inScope(kind)} AND r.status IN ${ENDED}`,
+    text: `SELECT ${RUN_COLUMNS}, ${PAYLOAD_COLUMNS}, false AS waiting FROM ${t.runs} r WHERE r.id = ANY ($2::uuid[]) AND ${inScope(kind)} AND r.status IN ${ENDED}`,
   };
 }
 

@@ -1,0 +1,64 @@
+import type { CompiledDefinition, CompiledNode } from '../definition/compiled-definition.js';
+import { NO_CHANGE } from './enter-node.js';
+import type { RunState, StageRunState, Transition } from './rows.js';
+
+export type MigrateDecision = { readonly transition: Transition } | { readonly refused: string };
+
+/**
+ * A run goes over to another version of its definition (VER-1): what it has done stays, what it does next follows the target.
+ *
+ * Refused, with all that stands against it, where the run has ended for good or where the target does not have the nodes
+ * that the run has been at: same keys, same stages, in the same order. Nor while a stage runs: its outcome leads on by the
+ * version that its body began with.
+ */
+export function decideMigrate(target: CompiledDefinition, definitionKey: string, state: RunState): MigrateDecision {
+  if (state.status === 'COMPLETED' || state.status === 'CANCELLED')
+    return { refused: 'It has ended. Start a new run, which takes the highest version served.' };
+  const running = state.stageRuns.filter(({ status }) => status === 'RUNNING').map(({ key }) => key);
+  if (running.length > 0) {
+    const why = running.length === 1 ? `Stage ${running[0]} is running` : `Stages ${running.join(', ')} are running`;
+    return { refused: `${why} right now. Try again when nothing of it runs: while it waits, or after a failure.` };
+  }
+  const problems = [...missing(target, state.stageRuns), ...misplaced(target, state.stageRuns)];
+  if (problems.length > 0) return { refused: problems.join(' ') };
+  return { transition: { ...NO_CHANGE, migrate: { version: target.version, definitionKey } } };
+}
+
+function missing(target: CompiledDefinition, stageRuns: readonly StageRunState[]): string[] {
+  const problems: string[] = [];
+  for (const [key, members] of byNode(stageRuns)) {
+    const node = target.nodes.find((candidate) => candidate.key === key);
+    if (!node) problems.push(`It has no node ${key}, which the run has been at.`);
+    else if (!sameStages(node, members))
+      problems.push(`Its node ${key} holds ${shown(node.stages)}; the run has been at ${shown(members)} there.`);
+  }
+  return problems;
+}
+
+/** Nodes that the run has been at must come first, in its order: what lies after them it enters, what lies between it never does. */
+function misplaced(target: CompiledDefinition, stageRuns: readonly StageRunState[]): string[] {
+  const places = [...byNode(stageRuns).keys()].map((key) => target.nodes.findIndex((node) => node.key === key));
+  const known = places.filter((place) => place >= 0);
+  return known.some((place, at) => at > 0 && place < known[at - 1]!)
+    ? ['It has the nodes that the run has been at in another order.']
+    : [];
+}
+
+/** In the order in which the run entered them. */
+function byNode(stageRuns: readonly StageRunState[]): Map<string, StageRunState[]> {
+  const nodes = new Map<string, StageRunState[]>();
+  for (const stageRun of stageRuns) nodes.set(stageRun.node, [...(nodes.get(stageRun.node) ?? []), stageRun]);
+  return nodes;
+}
+
+type Named = { readonly key: string; readonly stage: string };
+
+function sameStages(node: CompiledNode, members: readonly Named[]): boolean {
+  return (
+    node.stages.length === members.length &&
+    members.every(({ key, stage }) => node.stages.some((one) => one.key === key && one.stage === stage))
+  );
+}
+
+const shown = (stages: readonly Named[]): string =>
+  stages.map(({ key, stage }) => (key === stage ? key : `${key} (${stage})`)).join(', ');
