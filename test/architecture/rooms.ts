@@ -28,7 +28,11 @@ const DIGEST = only(['createHash'], 'a digest is a plain function of its input')
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   errors: {},
-  engine: { errors: values, 'node:crypto': DIGEST },
+  engine: {
+    errors: values,
+    'node:crypto': DIGEST,
+    '@marcbachmann/cel-js': only(['Environment'], 'a language is a plain function of text and value'),
+  },
   'workflow.constants.ts': {},
 
   // What a user touches.
@@ -163,6 +167,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   zod: ['workflow.options-schema.ts'],
   rxjs: ['services'],
   uuid: ['composition'],
+  '@marcbachmann/cel-js': ['engine'],
 };
 
 /** No part of the running app: what they load, it does not. */
