@@ -1,4 +1,6 @@
+import type { FailureRecord } from '../../engine/codec/failure-record.js';
 import type { FinishedRun } from '../../engine/ports/work-store.js';
+import { ChildRunError } from '../../errors/index.js';
 import { stepKey } from './memory-database.js';
 import type { RunRecord } from './records.js';
 import type { MemorySession } from './session.js';
@@ -9,10 +11,10 @@ import { endWait } from './waits.js';
 export function deliverChildren(session: MemorySession, limit: number): number {
   const { db } = session;
   let delivered = 0;
-  for (const child of db.endedChildren.rows.slice(0, limit)) {
+  for (const [nr, child] of db.endedChildren.rows.slice(0, limit).entries()) {
     const row = db.steps.get(stepKey(child.parentStageRunId ?? '', child.parentStep ?? ''));
     if (row?.status === 'waiting') {
-      deliverChild(session, child, row);
+      deliverChild(session, child, row, nr);
       delivered++;
     } else {
       // Whoever is to wait for it finds its end when the wait is opened.
@@ -23,21 +25,17 @@ export function deliverChildren(session: MemorySession, limit: number): number {
 }
 
 /** Ends the wait for a child with what it came to. */
-export function deliverChild(session: MemorySession, child: RunRecord, row: StepRecord): void {
+export function deliverChild(session: MemorySession, child: RunRecord, row: StepRecord, nr = 0): void {
   session.db.runs.patch(child, { parentTold: true });
-  if (child.status === 'COMPLETED') endWait(session, row, { status: 'completed', result: child.output });
-  else endWait(session, row, { status: 'failed', failure: JSON.stringify(childFailure(child)) });
+  if (child.status === 'COMPLETED') endWait(session, row, { status: 'completed', result: child.output }, nr);
+  else endWait(session, row, { status: 'failed', failure: JSON.stringify(childFailure(child)) }, nr);
 }
 
-function childFailure({ id, status, failureCode, failureMessage, cancelReason }: RunRecord): object {
-  const why = failureMessage ?? cancelReason;
-  return {
-    code: 'CHILD_RUN_FAILED',
-    name: 'ChildRunError',
-    message: `The child run ${id} ended ${status}${why === null ? '' : `: ${why}`}.`,
-    params: { runId: id, status, failureCode, failureMessage },
-    retryable: false,
-  };
+/** What its failure says, or why it was cancelled. */
+function childFailure({ id, status, failureCode, failureMessage, cancelReason }: RunRecord): FailureRecord {
+  const params = { runId: id, status, failureCode, failureMessage: failureMessage ?? cancelReason };
+  const { code, name, message } = new ChildRunError(params);
+  return { code, name, message, params, retryable: false };
 }
 
 /** Open runs whose parents ended and waited for them: to be cancelled (CANCEL-3). */

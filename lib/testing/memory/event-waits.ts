@@ -87,14 +87,14 @@ const isPast = ({ now }: MemorySession, { dueAt }: StepRecord, aheadMs: number):
 
 export function fireTimeouts(session: MemorySession, waits: readonly EventWait[], aheadMs: number): number {
   let ended = 0;
-  for (const { stageRunId, key } of waits) {
+  for (const [nr, { stageRunId, key }] of waits.entries()) {
     const row = session.db.steps.get(stepKey(stageRunId, key));
     if (row === undefined || !isOpenEvent(row) || !isPast(session, row, aheadMs)) continue;
     if (isAbandoned(session, row)) {
       cancelWait(session, row);
       continue;
     }
-    endWait(session, row, { status: 'completed', timedOut: true });
+    endWait(session, row, { status: 'completed', timedOut: true }, nr);
     ended++;
   }
   return ended;

@@ -6,8 +6,12 @@ import type { MemorySession } from './session.js';
 import type { EventRecord } from './step-records.js';
 import { endWait, isAbandoned } from './waits.js';
 
-/** Stores an event; matching is a call of its own. False: this message was stored before. */
+/**
+ * Stores an event; matching is a call of its own. False: this message was stored before. The same row again, of a call
+ * whose answer was lost, was stored.
+ */
 export function storeEvent(session: MemorySession, event: NewEvent): boolean {
+  if (session.db.events.get(event.id) !== undefined) return true;
   if (isKnownMessage(session, event)) return false;
   insertEvent(session, event, null);
   return true;
@@ -65,16 +69,16 @@ export function fireEvents(
   session: MemorySession,
   matches: readonly EventMatch[],
 ): { fired: EventMatch[]; busy: EventMatch[] } {
-  return { fired: matches.filter((match) => fireEvent(session, match)), busy: [] };
+  return { fired: matches.filter((match, nr) => fireEvent(session, match, nr)), busy: [] };
 }
 
-function fireEvent(session: MemorySession, { stageRunId, key, eventId }: EventMatch): boolean {
+function fireEvent(session: MemorySession, { stageRunId, key, eventId }: EventMatch, nr: number): boolean {
   const { db } = session;
   const row = db.steps.get(stepKey(stageRunId, key));
   const event = db.events.get(eventId);
   if (row?.status !== 'waiting' || row.kind !== 'event' || event === undefined) return false;
   if (isAbandoned(session, row) || !isRecordedInTime(row, event) || hadEvent(db, row.runId, eventId)) return false;
-  endWait(session, row, { status: 'completed', result: event.payload, eventId });
+  endWait(session, row, { status: 'completed', result: event.payload, eventId }, nr);
   return true;
 }
 

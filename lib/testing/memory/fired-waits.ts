@@ -18,55 +18,55 @@ export function fireDue(session: MemorySession, limit: number, aheadMs: number):
     if (page.length >= limit || (row.dueAt ?? Infinity) > now + aheadMs) break;
     page.push(row);
   }
-  for (const row of page) {
+  for (const [nr, row] of page.entries()) {
     const before = db.stageRuns.get(row.stageRunId)?.status;
-    const counted = fire(session, row);
+    const counted = fire(session, row, nr);
     if (counted !== undefined) counts[counted]++;
     if (before === 'SUSPENDED' && db.stageRuns.get(row.stageRunId)?.status === 'PENDING') resumed++;
   }
   return { ...counts, resumed, nextInMs: nextWaitIn(session, aheadMs), more: page.length >= limit };
 }
 
-function fire(session: MemorySession, row: StepRecord): Counted | undefined {
+function fire(session: MemorySession, row: StepRecord, nr: number): Counted | undefined {
   if (isAbandoned(session, row)) {
     cancelWait(session, row);
     return undefined;
   }
   switch (row.kind) {
     case 'sleep':
-      endWait(session, row, { status: 'completed', result: null });
+      endWait(session, row, { status: 'completed', result: null }, nr);
       return 'timers';
     case 'poll':
     case 'completion':
-      endWait(session, row, { status: 'ready' });
+      endWait(session, row, { status: 'ready' }, nr);
       return 'polls';
     case 'run':
     case 'once':
-      endWait(session, row, { status: 'ready' });
+      endWait(session, row, { status: 'ready' }, nr);
       return 'retries';
     case 'lease':
-      endWait(session, row, { status: 'cancelled' });
+      endWait(session, row, { status: 'cancelled' }, nr);
       return 'retries';
     case 'signal':
     case 'child':
     case 'event':
-      return timeOut(session, row);
+      return timeOut(session, row, nr);
   }
 }
 
 /** Unless what it waits for came in time and was not delivered yet: that counts (WAIT-3). */
-function timeOut(session: MemorySession, row: StepRecord): Counted | undefined {
+function timeOut(session: MemorySession, row: StepRecord, nr: number): Counted | undefined {
   const signal = row.kind === 'signal' ? findSignal(session, row) : undefined;
   if (signal !== undefined) {
-    takeSignal(session, row, signal);
+    takeSignal(session, row, signal, nr);
     return undefined;
   }
   const child = row.childRunId === null ? undefined : session.db.runs.get(row.childRunId);
   if (child !== undefined && isTerminalRun(child.status)) {
-    deliverChild(session, child, row);
+    deliverChild(session, child, row, nr);
     return undefined;
   }
-  endWait(session, row, { status: 'completed', timedOut: true });
+  endWait(session, row, { status: 'completed', timedOut: true }, nr);
   return 'timeouts';
 }
 

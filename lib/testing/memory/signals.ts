@@ -17,10 +17,14 @@ export function sendSignal(
 ): 'delivered' | 'stored' | 'duplicate' | 'not-found' | 'ended' {
   const run = findRun(session, runId, scope);
   if (run === undefined) return 'not-found';
-  if (isTerminalRun(run.status)) return 'ended';
-  if (isKnownMessage(session, event)) return 'duplicate';
-  const signal = insertEvent(session, event, runId);
-  deliverSignal(session, runId, event.key);
+  // The same row again, of a call whose answer was lost.
+  const known = session.db.events.get(event.id);
+  if (known === undefined) {
+    if (isKnownMessage(session, event)) return 'duplicate';
+    if (isTerminalRun(run.status)) return 'ended';
+  }
+  const signal = known ?? insertEvent(session, { ...event, ownerId: run.ownerId }, runId);
+  if (known === undefined) deliverSignal(session, runId, event.key);
   return signal.taken ? 'delivered' : 'stored';
 }
 
@@ -42,9 +46,9 @@ export function findSignal({ db }: MemorySession, row: StepRecord): EventRecord 
   return inTime.sort((a, b) => (a.id < b.id ? -1 : 1))[0];
 }
 
-export function takeSignal(session: MemorySession, row: StepRecord, signal: EventRecord): boolean {
+export function takeSignal(session: MemorySession, row: StepRecord, signal: EventRecord, nr = 0): boolean {
   session.db.events.patch(signal, { taken: true });
-  return endWait(session, row, { status: 'completed', result: signal.payload, eventId: signal.id });
+  return endWait(session, row, { status: 'completed', result: signal.payload, eventId: signal.id }, nr);
 }
 
 /** Awaited last first, by how many outcomes the body had; of those awaited together the first. */

@@ -75,9 +75,11 @@ export type WaitEnd =
 /**
  * Ends a wait from outside, without a place: the attempt that delivers it gives it one. A suspended stage goes on; one
  * that runs finds it when it is to be suspended. True when a job became due.
+ *
+ * @param nr place among those that one call ends: outcomes stand in the order in which they came
  */
-export function endWait(session: MemorySession, row: StepRecord, end: WaitEnd): boolean {
-  session.db.steps.patch(row, { ...end, seq: null, firedAt: session.now });
+export function endWait(session: MemorySession, row: StepRecord, end: WaitEnd, nr = 0): boolean {
+  session.db.steps.patch(row, { ...end, seq: null, firedAt: session.now + nr / 1_000 });
   const stageRun = session.db.stageRuns.get(row.stageRunId);
   return stageRun !== undefined && goOn(session, stageRun);
 }

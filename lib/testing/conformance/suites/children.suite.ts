@@ -86,7 +86,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     expect(status).toBe('failed');
     expect(JSON.parse(failure ?? '')).toMatchObject({
       code: 'CHILD_RUN_FAILED',
-      params: { runId: both.child.run.id, status: 'CANCELLED', failureCode: null, failureMessage: null },
+      params: { runId: both.child.run.id, status: 'CANCELLED', failureCode: null, failureMessage: 'asked for' },
     });
   });
 

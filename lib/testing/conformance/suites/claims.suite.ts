@@ -72,6 +72,7 @@ export function describeClaims({ it, expect }: StoreSuite): void {
       definitionVersion: 2,
       definitionKey: 'documents@2#f2',
       generation: 1,
+      depth: 0,
       ownerId: 'acme',
       actor: '{"id":"u1"}',
       trace: '00-trace',

@@ -113,6 +113,15 @@ export function describeEvents({ it, expect }: StoreSuite): void {
     expect(await on.store.unmatchedEvents(0, 10)).toHaveLength(2);
   });
 
+  it('WAIT-3: an event that is stored again, since its answer was lost, is stored once', async (on) => {
+    for (const messageDigest of [null, digestOf('message 1')]) {
+      const event = newEvent({ messageDigest });
+      expect(await on.store.storeEvent(event)).toBe(true);
+      expect(await on.store.storeEvent(event)).toBe(true);
+    }
+    expect(await on.store.unmatchedEvents(0, 10)).toHaveLength(2);
+  });
+
   it('WAIT-3: a message that two processes send at once is one event', async (on) => {
     for (let round = 0; round < 8; round++) {
       const messageDigest = digestOf(`message ${round}`);

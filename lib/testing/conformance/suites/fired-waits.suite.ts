@@ -89,6 +89,14 @@ export function describeFiredWaits({ it, expect }: StoreSuite): void {
     expect((await on.ledger(job)).map(({ status }) => status)).toEqual(['completed', 'completed']);
   });
 
+  it('STEP-2: outcomes that come in one pass stand in the order in which they were due', async (on) => {
+    const job = await on.startAndClaim();
+    await on.suspend(suspending(job, [sleep('a', 3_000), sleep('c', 1_000), sleep('b', 2_000)]));
+    on.travel(10_000);
+    expect(await on.fire()).toMatchObject({ timers: 3, resumed: 1 });
+    expect((await on.ledger(job)).map(({ key }) => key)).toEqual(['c', 'b', 'a']);
+  });
+
   it('WAKE-3: a timer of a stage that goes on already is only marked', async (on) => {
     const job = await asleep(on, 1_000, 120_000);
     on.travel(2_000);

@@ -116,6 +116,22 @@ export function describeSignals({ it, expect }: StoreSuite): void {
     expect(await on.suspend(next)).toMatchObject({ suspended: true });
   });
 
+  it('WAIT-3: a signal that is sent again, since its answer was lost, is answered as it was', async (on) => {
+    const job = await on.startAndClaim();
+    const [early, late] = [newSignal({ payload: '1' }), newSignal({ payload: '2', messageDigest: digestOf('2') })];
+    for (let nr = 0; nr < 2; nr++) expect(await on.store.sendSignal(early, job.run.id, EVERYBODY)).toBe('stored');
+    await on.suspend(suspending(job, [signalWait('approval')]));
+    const again = await on.claimAgain(job);
+    const orders = [{ key: 'approval', seq: 1 }];
+    await on.suspend(suspending(again, [signalWait('next', { epoch: 1 })], { orders }));
+    for (let nr = 0; nr < 2; nr++) expect(await on.store.sendSignal(late, job.run.id, EVERYBODY)).toBe('delivered');
+    expect(await on.step(job, 'next')).toMatchObject({ result: '2' });
+    await on.cancel(job.run.id);
+    expect(await on.store.sendSignal(late, job.run.id, EVERYBODY)).toBe('delivered');
+    const repeated = newSignal({ messageDigest: digestOf('2') });
+    expect(await on.store.sendSignal(repeated, job.run.id, EVERYBODY)).toBe('duplicate');
+  });
+
   it('WAIT-3: a message that two processes send at once is one signal', async (on) => {
     for (let round = 0; round < 8; round++) {
       const job = await on.startAndClaim();
