@@ -2,9 +2,9 @@ import type { NewEvent } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { clock, OPEN_RUN } from '../sql.js';
+import { lyingSignals } from './lying-signals.js';
 import { inScope, type ScopeKind } from './read-statements.js';
 import { resumeStageRuns } from './resume.js';
-import { SIGNAL_ORDER } from './signal-order.js';
 
 /** The run that a signal is for, locked: a suspend of one of its stages sees the signal, or the signal sees the wait. $1 owner, $2 run id. */
 export function lockSignalled(t: TableNames, kind: ScopeKind): Statement {
@@ -28,7 +28,8 @@ export interface SignalAnswer {
  * Keeps a signal of a run whose lock is held, and gives it to the wait for that name that was awaited last. A statement of its own
  * after the lock: in its snapshot, waits that a suspend wrote while the lock was waited for are there.
  *
- * The row of a signal that finds its wait is taken from the start. Nothing is written for a run that has ended, nor for a message
+ * Signals of that name that lie there go first: a wait that was opened while its stage ran has not looked for them. The row of a
+ * signal that finds its wait is taken from the start. Nothing is written for a run that has ended, nor for a message
  * that came before, not even if its run has ended since. $1 offset ms, $2 id, $3 name,
  * $4 subject type, $5 subject id, $6 payload, $7 message digest, $8 run id.
  */
@@ -41,19 +42,24 @@ export function sendSignal(t: TableNames): Statement {
       SELECT id, taken FROM ${t.events} WHERE id = $2::uuid UNION ALL SELECT id, taken FROM ${t.events} WHERE message_digest = $7::bytea),
     r AS MATERIALIZED (
       SELECT id, owner_id FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN} AND NOT EXISTS (SELECT 1 FROM known)),
-    w AS MATERIALIZED (
-      SELECT s.stage_run_id, s.key FROM ${t.steps} s JOIN r ON r.id = s.run_id
-       WHERE s.open AND s.kind = 'signal' AND s.event_key = $3::text AND (s.expires_at IS NULL OR s.expires_at > ${now})
-       ORDER BY ${SIGNAL_ORDER} LIMIT 1 FOR NO KEY UPDATE OF s),
+    waits AS MATERIALIZED (
+      SELECT s.* FROM ${t.steps} s JOIN r ON r.id = s.run_id WHERE s.open AND s.kind = 'signal' AND s.event_key = $3::text FOR NO KEY UPDATE OF s),
+    ${lyingSignals(t, 'waits', now)},
+    mine AS MATERIALIZED (
+      SELECT w.stage_run_id, w.key FROM signal_waits w
+       WHERE w.place = 1 + (SELECT count(*) FROM ${t.events} e WHERE e.run_id = $8::uuid AND e.key = $3::text AND NOT e.taken)
+         AND (w.expires_at IS NULL OR w.expires_at > ${now})),
     e AS (
       INSERT INTO ${t.events} (id, owner_id, run_id, key, subject_type, subject_id, payload, message_digest, taken, created_at)
-      SELECT $2::uuid, r.owner_id, r.id, $3::text, $4::text, $5::text, $6::json, $7::bytea, EXISTS (SELECT 1 FROM w), ${now} FROM r
+      SELECT $2::uuid, r.owner_id, r.id, $3::text, $4::text, $5::text, $6::json, $7::bytea, EXISTS (SELECT 1 FROM mine), ${now} FROM r
           ON CONFLICT DO NOTHING RETURNING id, payload),
+    given AS (
+      SELECT stage_run_id, key, id, payload FROM signals UNION ALL SELECT mine.stage_run_id, mine.key, e.id, e.payload FROM mine CROSS JOIN e),
     f AS (
-      UPDATE ${t.steps} s SET status = 'completed', open = false, result = e.payload, event_id = e.id, fired_at = ${now}
-        FROM w CROSS JOIN e WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id),
+      UPDATE ${t.steps} s SET status = 'completed', open = false, result = x.payload, event_id = x.id, fired_at = ${now}
+        FROM given x WHERE s.stage_run_id = x.stage_run_id AND s.key = x.key RETURNING s.stage_run_id),
     ${resumeStageRuns(t, 'f')}
-    SELECT EXISTS (SELECT 1 FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN}) AS open, known.id::text AS known, coalesce(known.taken, false) AS known_taken, EXISTS (SELECT 1 FROM e) AS stored, EXISTS (SELECT 1 FROM f) AS delivered
+    SELECT EXISTS (SELECT 1 FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN}) AS open, known.id::text AS known, coalesce(known.taken, false) AS known_taken, EXISTS (SELECT 1 FROM e) AS stored, EXISTS (SELECT 1 FROM mine CROSS JOIN e) AS delivered
       FROM (SELECT 1) one LEFT JOIN known ON true LIMIT 1`,
   };
 }
