@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
 import { assembleRuntime, type EngineRuntime } from '../../../../lib/composition/engine-runtime.js';
-import type { NewRun, RunHistory, WorkflowStore } from '../../../../lib/engine/ports/index.js';
+import type { NewEvent, NewRun, RunHistory, WorkflowStore } from '../../../../lib/engine/ports/index.js';
 import { decideCancel, decideRetry, decideStart } from '../../../../lib/engine/state/decide.js';
 import type { WorkflowModuleOptions } from '../../../../lib/interfaces/index.js';
 import type { ContextScope, ExecutionScope } from '../../../../lib/runtime/execution/context-scope.js';
@@ -136,9 +136,37 @@ export class TestEngine {
     return (await this.runtime.pump.processAvailable()).processed;
   }
 
+  async signal(runId: string, name: string, payload: unknown): Promise<string> {
+    const answer = await this.store.sendSignal(eventOf(name, payload, null), runId, { all: true });
+    this.runtime.worker.kick();
+    return answer;
+  }
+
+  /** Stores an event and, as the service does, matches it after the commit. */
+  async emit(key: string, payload: unknown, ownerId: string | null = null): Promise<void> {
+    const event = eventOf(key, payload, ownerId);
+    await this.store.storeEvent(event);
+    await this.runtime.matcher.matchEvent(event);
+  }
+
+  /** What was stored a moment ago has been matched. */
+  async settled(): Promise<void> {
+    await this.runtime.matcher.sweep(0, 0);
+  }
+
+  passTime(ms: number): void {
+    this.store.clockOffsetMs += ms;
+  }
+
+  /** Jobs of a run, in any state. */
+  async jobCount(runId: string): Promise<number | undefined> {
+    const all = { all: true } as const;
+    return (await this.store.changeRun(runId, all, ({ jobCount }) => ({ transition: null, answer: jobCount })))?.answer;
+  }
+
   /** Time passes, and what is due by then happens. */
   async travel(ms: number): Promise<void> {
-    this.clock.advance(ms);
+    this.passTime(ms);
     await this.runtime.pass.wake();
     await this.drain();
   }
@@ -178,7 +206,17 @@ export class TestEngine {
   async close(): Promise<void> {
     this.#closed();
     this.runtime.results.stop();
-    await Promise.all([this.runtime.worker.stop(0), this.runtime.dueTimer.stop(), this.runtime.relay.stop(1_000)]);
+    await Promise.all([
+      this.runtime.worker.stop(0),
+      this.runtime.dueTimer.stop(),
+      this.runtime.waitTimer.stop(),
+      this.runtime.family.stop(),
+      this.runtime.relay.stop(1_000),
+    ]);
     await this.store.close();
   }
+}
+
+function eventOf(key: string, payload: unknown, ownerId: string | null): NewEvent {
+  return { id: v7(), ownerId, key, subject: null, payload: JSON.stringify(payload), messageDigest: null };
 }

@@ -1,0 +1,3 @@
+import { describeSteps } from './support/steps-suite.js';
+
+describeSteps(async () => ({}));
