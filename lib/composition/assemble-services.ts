@@ -1,8 +1,11 @@
 import { ContextCapture } from '../context/index.js';
 import type { TransactionManager } from '../interfaces/index.js';
+import { AnnotationsService } from '../services/annotations.service.js';
 import { DeadLetters } from '../services/events/dead-letters.js';
 import type { EventStream } from '../services/events/event-stream.js';
 import type { EngineReady } from '../services/engine-port.js';
+import { EventSender } from '../services/messages/event-sender.js';
+import { SignalSender } from '../services/messages/signal-sender.js';
 import { RunCommands } from '../services/runs/run-commands.js';
 import { RunReader } from '../services/runs/run-reader.js';
 import { RunResults } from '../services/runs/run-results.js';
@@ -25,6 +28,7 @@ export interface ServiceAssembly {
 
 export interface AssembledServices {
   readonly workflows: WorkflowService;
+  readonly annotations: AnnotationsService;
   /** For the runtime: children of steps. */
   readonly children: ChildStarter;
 }
@@ -42,21 +46,25 @@ export function assembleServices(
     maxInputBytes: options.limits.maxInputBytes,
     keyTtlMs: options.idempotency.ttlMs,
   };
+  const messages = { maxPayloadBytes: options.limits.maxOutputBytes };
   const parts = {
     reader: new RunReader(ready, options.messages),
     commands: new RunCommands(ready, joiner, { defaultQueue }),
     results: new RunResults(ready, options.messages),
+    signals: new SignalSender(ready, joiner, messages),
   };
   const preparer = new RunPreparer(capture, defaults);
   const workflows = new WorkflowService({
     ...parts,
     capture,
     joiner,
+    sender: new EventSender(ready, capture, joiner, messages),
     stream,
     starter: new RunStarter(ready, preparer, joiner, {
       strict: options.idempotency.strict,
     }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready)),
   });
-  return { workflows, children: new ChildStarter(ready, preparer, options.limits) };
+  const annotations = new AnnotationsService(ready, async (where) => ({ owner: await capture.owner({}, where) }));
+  return { workflows, annotations, children: new ChildStarter(ready, preparer, options.limits) };
 }

@@ -34,6 +34,7 @@ const CLOSE_MS = 5_000;
 export class Engine implements EnginePort, DrivenEngine {
   readonly #parts: EngineParts;
   #interval: WakeInterval | undefined;
+  #unsubscribe: (() => void) | undefined;
   #stopped: Promise<void> | undefined;
   #drained = false;
 
@@ -75,11 +76,15 @@ export class Engine implements EnginePort, DrivenEngine {
   }
 
   eventEmitted(event: StoredEvent): void {
-    const { log, runtime } = this.#parts;
-    runtime.matcher.matchEvent(event).catch((error: unknown) => {
-      // The wake pass matches what is not known to be matched.
-      if (this.store.isTransient(error)) log.debug(`Event ${event.id} is matched later: ${errorLine(error)}`);
-      else log.error(`Matching event ${event.id} failed: ${errorLine(error)}`, errorStack(error));
+    this.#match(this.#parts.runtime.matcher.matchEvent(event));
+  }
+
+  /** What fails here the wake pass finds: events count as unmatched until their matching has ended. */
+  #match(matching: Promise<unknown>): void {
+    const { log } = this.#parts;
+    matching.catch((error: unknown) => {
+      if (this.store.isTransient(error)) log.debug(`Events are matched later: ${errorLine(error)}`);
+      else log.error(`Matching events failed: ${errorLine(error)}`, errorStack(error));
     });
   }
 
@@ -116,6 +121,7 @@ export class Engine implements EnginePort, DrivenEngine {
   async start(registry: SchedulerRegistryLike | undefined): Promise<void> {
     const { storage, runtime, executes, wakeEveryMs } = this.#parts;
     await storage.notifier.start();
+    this.#unsubscribe = storage.notifier.subscribe(({ events }) => events && this.#match(runtime.matcher.sweep(0, 0)));
     runtime.relay.start();
     runtime.dueTimer.start();
     runtime.waitTimer.start();
@@ -139,6 +145,7 @@ export class Engine implements EnginePort, DrivenEngine {
     const { storage, runtime, shutdownGraceMs } = this.#parts;
     this.#drained = true;
     runtime.results.stop();
+    this.#unsubscribe?.();
     this.#interval?.stop();
     await Promise.all([
       this.#stopExecuting(shutdownGraceMs),

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { ContextRunner } from '../context/index.js';
 import { ShuttingDownError } from '../errors/index.js';
 import { within } from '../runtime/background/within.js';
+import type { AnnotationsService } from '../services/annotations.service.js';
 import { EventDispatcher } from '../services/events/event-dispatcher.js';
 import { EventStream } from '../services/events/event-stream.js';
 import { EmitterBridge } from '../services/events/emitter-bridge.js';
@@ -40,6 +41,7 @@ const CLOSE_MS = 30_000;
  */
 export class WorkflowRuntime {
   readonly workflows: WorkflowService;
+  readonly annotations: AnnotationsService;
   readonly wake: WakeService;
   readonly host: WorkflowHost;
   readonly #parts: RuntimeParts;
@@ -71,6 +73,7 @@ export class WorkflowRuntime {
       ownsManager: (manager) => this.#storage?.owns(manager) ?? false,
     });
     this.workflows = services.workflows;
+    this.annotations = services.annotations;
     this.#children = services.children;
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
     this.host = new WorkflowHost(ready);
