@@ -1,7 +1,8 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, milliseconds, OPEN_STAGE_RUN } from '../sql.js';
+import { clock, ENDED, milliseconds, OPEN_STAGE_RUN } from '../sql.js';
+import { endOfChild } from './child-end.js';
 import { lyingSignals } from './lying-signals.js';
 import { resumeStageRuns } from './resume.js';
 
@@ -43,7 +44,8 @@ export interface DueAnswer {
  * Ends the waits of a page, in a snapshot that follows the runs' locks: a stage that was suspended meanwhile goes on, one that
  * runs is only marked. What nobody awaits any more, since its run or its stage has ended, is cancelled.
  *
- * A signal that lies there goes before the end of its time. Outcomes of one page stand in the order in which they were due.
+ * A signal that lies there goes before the end of its time, and so does the end of a child that came before it; that its parent knows
+ * is marked by `deliverChildren`, which need not wait for anybody. Outcomes of one page stand in the order in which they were due.
  * $1 offset ms, $2 ahead ms.
  */
 export function fireDue(t: TableNames): Statement {
@@ -54,26 +56,34 @@ export function fireDue(t: TableNames): Statement {
     text: `
     WITH d AS MATERIALIZED (SELECT * FROM ${dueRows.source('d', 3)}),
     w AS MATERIALIZED (
-      SELECT s.stage_run_id, s.key, s.run_id, s.kind, s.event_key, s.epoch, s.created_at, s.expires_at, d.nr,
+      SELECT s.stage_run_id, s.key, s.run_id, s.kind, s.event_key, s.epoch, s.created_at, s.expires_at, s.child_run_id, d.nr,
              coalesce(r.status = 'RUNNING' AND g.status IN ${OPEN_STAGE_RUN}, false) AS awaited
         FROM d JOIN ${t.steps} s ON s.stage_run_id = d.sid AND s.key = d.key JOIN ${t.runs} r ON r.id = s.run_id LEFT JOIN ${t.stageRuns} g ON g.id = d.sid
        WHERE ${isTimed('s')} AND s.due_at <= ${due} FOR NO KEY UPDATE OF s SKIP LOCKED),
     answered AS MATERIALIZED (SELECT * FROM w WHERE awaited AND kind = 'signal'),
     ${lyingSignals(t, 'answered', now)},
+    children AS MATERIALIZED (
+      SELECT w.stage_run_id, w.key, w.nr, c.id, c.status, c.output, c.failure_code, c.failure_message, c.cancel_reason
+        FROM w JOIN ${t.runs} c ON c.id = w.child_run_id WHERE w.awaited AND w.kind = 'child' AND c.status IN ${ENDED} AND c.finished_at <= w.expires_at),
+    delivered AS (
+      UPDATE ${t.steps} s SET ${endOfChild('c', `${now} + c.nr * interval '1 microsecond'`)}
+        FROM children c WHERE s.stage_run_id = c.stage_run_id AND s.key = c.key RETURNING s.stage_run_id, s.kind, s.timed_out),
     f AS (
       UPDATE ${t.steps} s SET open = false, fired_at = ${now} + w.nr * interval '1 microsecond', result = coalesce(x.payload, s.result), event_id = coalesce(x.id, s.event_id),
              timed_out = w.awaited AND w.kind IN ('signal', 'child') AND x.id IS NULL,
              status = CASE WHEN NOT w.awaited OR w.kind = 'lease' THEN 'cancelled' WHEN w.kind IN ('sleep', 'signal', 'child') THEN 'completed' ELSE 'ready' END
         FROM w LEFT JOIN signals x ON x.stage_run_id = w.stage_run_id AND x.key = w.key
-       WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id, w.kind, w.awaited, s.timed_out),
-    go AS MATERIALIZED (SELECT stage_run_id, kind, timed_out FROM f WHERE awaited),
+       WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key AND (w.stage_run_id, w.key) NOT IN (SELECT stage_run_id, key FROM children)
+      RETURNING s.stage_run_id, w.kind, w.awaited, s.timed_out),
+    go AS MATERIALIZED (SELECT stage_run_id, kind, timed_out FROM f WHERE awaited UNION ALL SELECT stage_run_id, kind, timed_out FROM delivered),
     ${resumeStageRuns(t, 'go')}
     SELECT count(*) FILTER (WHERE kind = 'sleep')::int AS timers, count(*) FILTER (WHERE timed_out)::int AS timeouts,
            count(*) FILTER (WHERE kind IN ('poll', 'completion'))::int AS polls, count(*) FILTER (WHERE kind IN ('run', 'once', 'lease'))::int AS retries,
            (SELECT count(*)::int FROM resumed) AS resumed,
            (SELECT (extract(epoch FROM s.due_at - (${due})) * 1000)::float8 FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at > ${due} ORDER BY s.due_at LIMIT 1) AS next_in,
-           EXISTS (SELECT 1 FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at <= ${due} AND (s.stage_run_id, s.key) NOT IN (SELECT stage_run_id, key FROM w)
-                      AND EXISTS (SELECT 1 FROM ${t.runs} r WHERE r.id = s.run_id)) AS more
+           EXISTS (SELECT 1 FROM (SELECT s.stage_run_id, s.key, s.run_id FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at <= ${due}
+                                   ORDER BY s.due_at LIMIT (SELECT count(*) + 1 FROM d)) first
+                    WHERE (first.stage_run_id, first.key) NOT IN (SELECT stage_run_id, key FROM w) AND EXISTS (SELECT 1 FROM ${t.runs} r WHERE r.id = first.run_id)) AS more
       FROM go`,
   };
 }
