@@ -57,17 +57,18 @@ export interface EventWaitOptions<S extends Schema = Schema> {
   subject?: SubjectName;
   /**
    * Only events on whose payload this CEL expression is true: `event` is the payload, as in
-   * `event.amount > 1000 && event.currency == "EUR"`. A payload it cannot be asked of (a missing field) is no match.
+   * `event.amount > 1000 && event.currency == "EUR"`. A payload it cannot be asked of (a missing field) is no match;
+   * `has(event.currency)` asks whether a field is there. At most 2,000 characters; without `matches`, `split` and `join`.
    */
   where?: string;
-  /** Parses the payload each time the body meets it; without one it is unknown. */
+  /** Parses the payload each time the body meets it; no asynchronous one. Without it the payload is unknown. */
   schema?: S;
 }
 
 export interface SignalWaitOptions<S extends Schema = Schema> {
   /** The name that `WorkflowService.signal` sends. @default the step's name */
   signal?: string;
-  /** Parses the payload each time the body meets it; without one it is unknown. */
+  /** Parses the payload each time the body meets it; no asynchronous one. Without it the payload is unknown. */
   schema?: S;
 }
 
