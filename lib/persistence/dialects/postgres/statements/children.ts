@@ -36,11 +36,12 @@ export function deliverChildren(t: TableNames): Statement {
     name: 'deliver-children',
     text: `
     WITH c AS MATERIALIZED (
-      SELECT c.id, c.parent_stage_run_id, c.parent_step, c.status, c.output, c.failure_code, c.failure_message, c.cancel_reason
+      SELECT c.id, c.parent_stage_run_id, c.parent_step, c.status, c.output, c.failure_code, c.failure_message, c.cancel_reason, c.finished_at
         FROM ${t.runs} c WHERE c.id = ANY ($2::uuid[]) AND ${UNTOLD('c')} ORDER BY c.id FOR NO KEY UPDATE SKIP LOCKED),
+    placed AS (SELECT c.*, row_number() OVER (ORDER BY c.finished_at, c.id) AS nr FROM c),
     f AS (
-      UPDATE ${t.steps} s SET ${endOfChild('c', now)}
-        FROM c WHERE s.stage_run_id = c.parent_stage_run_id AND s.key = c.parent_step AND s.open AND s.kind = 'child' RETURNING s.stage_run_id),
+      UPDATE ${t.steps} s SET ${endOfChild('c', `${now} + c.nr * interval '1 microsecond'`)}
+        FROM placed c WHERE s.stage_run_id = c.parent_stage_run_id AND s.key = c.parent_step AND s.open AND s.kind = 'child' RETURNING s.stage_run_id),
     told AS (UPDATE ${t.runs} r SET parent_told = true FROM c WHERE r.id = c.id),
     ${resumeStageRuns(t, 'f')}
     SELECT count(*)::int AS delivered FROM f`,

@@ -63,7 +63,7 @@ export interface FiredRow {
  * Ends waits of locked runs with their events. A wait takes the first of several events, a run an event once: what loses to
  * another match of the same call comes back as not fired, and the caller sees whether it may still come (the other was given
  * to somebody else). A wait that has ended meanwhile, or whose limit had passed when the event was recorded, is left out.
- * $1 offset ms.
+ * Outcomes stand in the order of the matches. $1 offset ms.
  */
 export function fireEvents(t: TableNames): Statement {
   const now = clock('$1');
@@ -79,7 +79,7 @@ export function fireEvents(t: TableNames): Statement {
     once AS (SELECT w.*, row_number() OVER (PARTITION BY rid, eid ORDER BY nr) AS nth FROM w),
     given AS (SELECT once.*, row_number() OVER (PARTITION BY sid, key ORDER BY nr) AS place FROM once WHERE nth = 1),
     f AS (
-      UPDATE ${t.steps} s SET status = 'completed', open = false, result = x.payload, event_id = x.eid, fired_at = ${now}
+      UPDATE ${t.steps} s SET status = 'completed', open = false, result = x.payload, event_id = x.eid, fired_at = ${now} + x.nr * interval '1 microsecond'
         FROM given x WHERE x.place = 1 AND s.stage_run_id = x.sid AND s.key = x.key RETURNING s.stage_run_id, x.nr),
     ${resumeStageRuns(t, 'f')}
     SELECT w.nr::int AS nr, f.nr IS NOT NULL AS fired FROM w LEFT JOIN f ON f.nr = w.nr ORDER BY w.nr`,
@@ -96,11 +96,11 @@ export function fireTimeouts(t: TableNames): Statement {
     text: `
     WITH d AS MATERIALIZED (SELECT * FROM ${nameRows.source('d', 3)}),
     w AS MATERIALIZED (
-      SELECT s.stage_run_id, s.key, r.status = 'RUNNING' AS lives
+      SELECT d.nr, s.stage_run_id, s.key, r.status = 'RUNNING' AS lives
         FROM d CROSS JOIN LATERAL ${lockedRow(t)} s JOIN ${t.runs} r ON r.id = d.rid
        WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND s.due_at <= ${now} + ${milliseconds('$2::float8')}),
     f AS (
-      UPDATE ${t.steps} s SET status = CASE WHEN w.lives THEN 'completed' ELSE 'cancelled' END, open = false, timed_out = w.lives, fired_at = ${now}
+      UPDATE ${t.steps} s SET status = CASE WHEN w.lives THEN 'completed' ELSE 'cancelled' END, open = false, timed_out = w.lives, fired_at = ${now} + w.nr * interval '1 microsecond'
         FROM w WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id, w.lives),
     ${resumeStageRuns(t, 'f')}
     SELECT count(*) FILTER (WHERE lives)::int AS fired FROM f`,
