@@ -1,5 +1,6 @@
 import { InvalidOptionsError, StoreUnavailableError } from '../../lib/errors/index.js';
 import { newRun, newStageRun, newTransition } from '../../lib/testing/conformance/builders.js';
+import { newEvent, newSignal } from '../../lib/testing/conformance/step-builders.js';
 import { describeStore } from '../../lib/testing/conformance/index.js';
 import { rejection } from '../../lib/testing/conformance/store-under-test.js';
 import { MemoryClock, MemoryDatabase, MemoryStore } from '../../lib/testing/memory/index.js';
@@ -22,6 +23,10 @@ describe('MemoryStore alone', () => {
     await store.createRuns([run]);
     const change = store.changeRun(run.id, { all: true }, () => ({ transition: null, answer: null }), transaction);
     expect(await rejection(change)).toBeInstanceOf(InvalidOptionsError);
+    expect(await rejection(store.storeEvent(newEvent(), transaction))).toBeInstanceOf(InvalidOptionsError);
+    const signal = store.sendSignal(newSignal(), run.id, { all: true }, transaction);
+    expect(await rejection(signal)).toBeInstanceOf(InvalidOptionsError);
+    expect(await store.unmatchedEvents(0, 10)).toEqual([]);
   });
 
   it('RUN-8: a call that was undone leaves the order of what is due as it was', async () => {

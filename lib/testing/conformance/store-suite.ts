@@ -2,6 +2,8 @@ import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
 import { describeChildren } from './suites/children.suite.js';
 import { describeClaims } from './suites/claims.suite.js';
 import { describeDefinitions } from './suites/definitions.suite.js';
+import { describeEventLimits } from './suites/event-limits.suite.js';
+import { describeEventSweeps } from './suites/event-sweeps.suite.js';
 import { describeEvents } from './suites/events.suite.js';
 import { describeFiredWaits } from './suites/fired-waits.suite.js';
 import { describeHandOffs } from './suites/hand-offs.suite.js';
@@ -50,6 +52,8 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'fired waits': describeFiredWaits,
   signals: describeSignals,
   events: describeEvents,
+  'limits of waits for events': describeEventLimits,
+  'sweeps of events': describeEventSweeps,
   children: describeChildren,
   reruns: describeReruns,
   notes: describeNotes,
