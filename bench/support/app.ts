@@ -72,6 +72,39 @@ export class TenAndJoin implements WorkflowBlueprint<typeof schemas.input> {
   }
 }
 
+export const STEPS = 20;
+
+@Stage({ id: 'stepper', ...schemas })
+class Stepper implements StageHandler<typeof schemas> {
+  async execute(ctx: StageContext<typeof schemas>) {
+    let { n } = ctx.input;
+    for (let at = 1; at <= STEPS; at += 1) n = (await ctx.step.run(`s${at}`, () => ({ n: n + 1 }))).n;
+    return { n };
+  }
+}
+
+@Workflow({ id: 'steps', version: 1, input: schemas.input })
+export class TwentySteps implements WorkflowBlueprint<typeof schemas.input> {
+  define(flow: Flow<typeof schemas.input>) {
+    return flow.pipe(Stepper);
+  }
+}
+
+@Stage({ id: 'sleeper', ...schemas })
+class Sleeper implements StageHandler<typeof schemas> {
+  async execute(ctx: StageContext<typeof schemas>) {
+    await ctx.step.sleep('month', '30 days');
+    return ctx.input;
+  }
+}
+
+@Workflow({ id: 'sleeps', version: 1, input: schemas.input })
+export class Sleeps implements WorkflowBlueprint<typeof schemas.input> {
+  define(flow: Flow<typeof schemas.input>) {
+    return flow.pipe(Sleeper);
+  }
+}
+
 /** A Nest app as a host has it: TypeORM, CLS and the engine. */
 export async function bootApp(
   url: string,
@@ -83,7 +116,10 @@ export async function bootApp(
       ClsModule.forRoot({ global: true }),
       WorkflowModule.forRoot({ migrations: 'run', ...options }),
     ],
-    providers: [First, Second, Third, Join, ThreeStages, OneStage, TenAndJoin],
+    providers: [
+      ...[First, Second, Third, Join, Stepper, Sleeper],
+      ...[ThreeStages, OneStage, TenAndJoin, TwentySteps, Sleeps],
+    ],
   })
   class BenchModule {}
   const app = await NestFactory.createApplicationContext(BenchModule, {

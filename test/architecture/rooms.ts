@@ -65,7 +65,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@nestjs/core': values,
     'reflect-metadata': values,
   },
-  runtime: { engine: values, errors: values, interfaces: types },
+  runtime: {
+    engine: values,
+    errors: values,
+    interfaces: types,
+    'node:async_hooks': only(['AsyncLocalStorage'], 'a step called inside the body of a step is known by its context'),
+  },
 
   // The knot: the files that see every room, and tie the engine's ports to their implementations.
   composition: {

@@ -6,15 +6,13 @@ import type { FinishedRun, Lease, RecordOptions } from './work-store.js';
  * What a ledger row stands for. `run` and `once` have a body; the others are waits, but for `lease`: the wait of a replay
  * that met a step whose body still runs elsewhere (STEP-6).
  */
-export const STEP_KINDS = ['run', 'once', 'sleep', 'poll', 'event', 'signal', 'child', 'completion', 'lease'] as const;
-export type StepKind = (typeof STEP_KINDS)[number];
+export type StepKind = 'run' | 'once' | 'sleep' | 'poll' | 'event' | 'signal' | 'child' | 'completion' | 'lease';
 
 /**
  * `running`: a body holds it, under a lease of its own. `waiting`: an open wait. `ready`: it may be begun, or polled, again.
  * `completed` and `failed` have an outcome. `cancelled`: a wait that nobody awaits any more.
  */
-export const STEP_STATUSES = ['running', 'waiting', 'ready', 'completed', 'failed', 'cancelled'] as const;
-export type StepStatus = (typeof STEP_STATUSES)[number];
+export type StepStatus = 'running' | 'waiting' | 'ready' | 'completed' | 'failed' | 'cancelled';
 
 /** A row of the step ledger. Named by stage run and key: scope, name and occurrence (STEP-2). */
 export interface LedgerRow {
@@ -51,7 +49,7 @@ export interface LedgerRow {
 /** A wait as it is written when it is awaited. */
 export interface OpenWait {
   readonly key: string;
-  readonly kind: Exclude<StepKind, 'run' | 'once'> | 'run' | 'once';
+  readonly kind: StepKind;
   /**
    * When it is due by itself: milliseconds from now, or an instant (ISO 8601). Null = only what it waits for ends it.
    * `ifNew`: a row that stands already keeps the instant it has (a sleep that is awaited again is not begun again).

@@ -15,7 +15,7 @@ import { WaitPlan } from './wait-plan.js';
 export interface StepServices {
   /** Milliseconds that a step's body may be at it without a sign of life. */
   readonly leaseMs: number;
-  /** Parses a payload by the schema a wait names. @throws InvalidEventError */
+  /** Parses a payload by the schema a wait names. @throws InvalidInputError */
   readonly parse: (schema: unknown, payload: unknown, what: string) => unknown;
   /** @throws InvalidWhereError */
   readonly checkWhere: (where: string) => void;
@@ -96,9 +96,9 @@ export class Steps {
 
   sleepUntil(name: string, date: Date | string): Promise<void> {
     return this.#call('sleep', name, (key, problems) => {
-      const at = new Date(date).getTime();
-      problems.need(Number.isFinite(at), 'date', 'must be a Date, or an instant as ISO 8601');
-      return this.#sleep(key, name, { at: Number.isFinite(at) ? new Date(at).toISOString() : '' });
+      const at = instant(date);
+      problems.need(at !== undefined, 'date', 'must be a valid Date, or an instant as ISO 8601 with its zone');
+      return this.#sleep(key, name, { at: at ?? '' });
     });
   }
 
@@ -109,6 +109,7 @@ export class Steps {
   ): Promise<any> {
     return this.#call('poll', name, (key, problems) => {
       problems.need(typeof poll === 'function', 'fn', 'must be a function');
+      checkOnTimeout(options, problems);
       const everyMs = duration(options?.every, 'every');
       const timeoutMs = optionalDuration(options.timeout);
       const outcome = (polled: Polled): unknown =>
@@ -120,6 +121,7 @@ export class Steps {
   waitForEvent(name: string, options: EventOptions): Promise<any> {
     return this.#call('event', name, (key, problems) => {
       problems.need(isText(options?.key), 'key', 'must be a text that is not empty');
+      checkOnTimeout(options, problems);
       const { subject, where } = options;
       if (subject !== undefined) {
         problems.need(isText(subject.type) && isText(subject.id), 'subject', 'must be { type, id }, both texts');
@@ -134,6 +136,7 @@ export class Steps {
     return this.#call('signal', name, (key, problems) => {
       const { signal = name } = options;
       problems.need(isText(signal), 'signal', 'must be a text that is not empty');
+      checkOnTimeout(options, problems);
       return this.#message(key, name, 'signal', { eventKey: signal, subject: null, where: null }, options);
     });
   }
@@ -157,7 +160,8 @@ export class Steps {
     problems.name(name);
     problems.need(Array.isArray(items), 'items', 'must be an array');
     problems.need(typeof fn === 'function', 'fn', 'must be a function');
-    problems.need(concurrency >= 1, 'concurrency', 'must be at least 1');
+    const whole = concurrency === Infinity || Number.isInteger(concurrency);
+    problems.need(whole && concurrency >= 1, 'concurrency', 'must be a whole number from 1 on');
     if (problems.any) return refused(problems.error(`ctx.step.all(${JSON.stringify(name)})`));
     const occurrence = this.replay.occurrence(this.scope, name);
     const results: unknown[] = [];
@@ -253,9 +257,24 @@ class Problems {
   }
 }
 
+/** An instant as the store reads it; undefined when it is none. */
+function instant(date: unknown): string | undefined {
+  if (date instanceof Date) return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+  if (typeof date !== 'string' || !ZONED.test(date) || Number.isNaN(Date.parse(date))) return undefined;
+  return date;
+}
+
+/** Without a zone it would be another instant in each process. */
+const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
+
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
 const duration = (value: Duration, what: string): number => parseDurationMs(value, what);
+
+function checkOnTimeout({ onTimeout }: TimeoutOptions = {}, problems: Problems): void {
+  const known = onTimeout === undefined || onTimeout === 'throw' || onTimeout === 'return';
+  problems.need(known, 'onTimeout', "must be 'throw' or 'return'");
+}
 
 const optionalDuration = (timeout: Duration | undefined): number | null =>
   timeout === undefined ? null : duration(timeout, 'timeout');

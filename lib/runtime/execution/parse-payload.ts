@@ -30,7 +30,14 @@ export async function parseOutput(schema: ParsableSchema | null, value: unknown,
  * @throws InvalidInputError, never retried, when the schema refuses the value
  */
 export function parsePayload(schema: unknown, value: unknown, what: string): unknown {
-  const result = (schema as SyncSchema).safeParse(value);
+  let result: ReturnType<SyncSchema['safeParse']>;
+  try {
+    result = (schema as SyncSchema).safeParse(value);
+  } catch (error) {
+    // zod says so by throwing: a schema with asynchronous parts can't be asked here.
+    const message = `its schema can't be used: ${error instanceof Error ? error.message : String(error)}`;
+    throw new InvalidInputError({ what, issues: [{ message }] });
+  }
   if (result.success) return result.data;
   throw new InvalidInputError({ what, issues: result.error.issues.map(plainIssue) });
 }
