@@ -299,6 +299,10 @@ export function describeStepWrites({ it, expect }: StoreSuite): void {
     expect(await on.write(late)).toEqual(['written']);
     expect(await on.store.readEffects([paid])).toEqual(new Map([[paid.toString('hex'), '1']]));
     expect(await on.store.readEffects([])).toEqual(new Map());
+    // A failure is no result: the next one that completes is the first.
+    await on.write(begin(other, 'mail', { kind: 'once' }));
+    await on.write(finish(other, 'mail', { kind: 'once', effect: mailed, seq: 2 }));
+    expect(await on.store.readEffects([mailed])).toEqual(new Map([[mailed.toString('hex'), '"done"']]));
   });
 
   it('STEP-8: an effect outlives every start key', async (on) => {
