@@ -7,6 +7,7 @@ import type {
   NewEvent,
   OwnerScope,
   StoredEvent,
+  SuspendRecord,
   SuspendVerdict,
   WorkflowStore,
 } from '../../../lib/engine/ports/index.js';
@@ -116,6 +117,12 @@ async function inEveryOrder<Ground>(
   });
 }
 
+/** As a worker does: never waits, and alone and waiting where the run was in other hands. */
+async function suspend({ stepped, free: rest }: Pick<Seat, 'stepped' | 'free'>, record: SuspendRecord): Promise<void> {
+  const [{ verdict }] = (await stepped.suspend([record])) as [SuspendVerdict];
+  if (verdict === 'busy') await rest.suspend([record], SLOW);
+}
+
 const matchOf = ({ runId, stageRunId, key }: EventWait, { id }: { readonly id: string }): EventMatch => ({
   runId,
   stageRunId,
@@ -169,9 +176,7 @@ describe('an event and a suspension, statement by statement', () => {
           await matchEvent(stepped, rest, stored(event));
         },
         async ({ stepped, free: rest }, { job }) => {
-          const record = suspending(job, [eventWait('payment')]);
-          const [{ verdict }] = (await stepped.suspend([record])) as [SuspendVerdict];
-          if (verdict === 'busy') await rest.suspend([record], SLOW);
+          await suspend({ stepped, free: rest }, suspending(job, [eventWait('payment')]));
           await checkWaits(stepped, rest, await rest.uncheckedWaits([job.stageRun.id], 10));
         },
       ],
@@ -246,7 +251,7 @@ describe('a signal beside other writes, statement by statement', () => {
       async () => ({ job: await claimed(), signal: newSignal({ payload: '"yes"' }) }),
       [
         ({ stepped }, { job, signal }) => stepped.sendSignal(signal, job.run.id, ALL),
-        ({ stepped }, { job }) => stepped.suspend([suspending(job, [signalWait('approval')])], SLOW),
+        (seat, { job }) => suspend(seat, suspending(job, [signalWait('approval')])),
       ],
       async ({ job }) => {
         expect(await stepsOf(job.run.id)).toMatchObject([{ status: 'completed', result: '"yes"' }]);
@@ -387,12 +392,11 @@ describe('parents and children, statement by statement', () => {
         return { parent, child };
       },
       [
-        async ({ stepped, free: rest }, { child }) => {
+        async ({ stepped }, { child }) => {
           await stepped.record([linear(child, { transition: ending('"made"') })]);
-          await rest.deliverChildren(10);
+          await stepped.deliverChildren(10);
         },
-        ({ stepped }, { parent, child }) =>
-          stepped.suspend([suspending(parent, [childWait('child', child.run.id)])], SLOW),
+        (seat, { parent, child }) => suspend(seat, suspending(parent, [childWait('child', child.run.id)])),
       ],
       async ({ parent }) => {
         // What was held by the other side at that moment is the pass's.
