@@ -5,15 +5,27 @@ export { WorkflowModule } from './workflow.module.js';
 export { OnWorkflowEvent, Stage, Workflow } from './decorators/index.js';
 
 // Services
-export { RunAccess, WakeService, WorkflowHost, WorkflowOperator, WorkflowService } from './services/index.js';
+export {
+  AnnotationsService,
+  RunAccess,
+  WakeService,
+  WorkflowHost,
+  WorkflowOperator,
+  WorkflowService,
+} from './services/index.js';
 export type {
+  AnnotationPage,
+  AnnotationView,
   AttemptView,
   CommandOptions,
   DeadLetter,
   DeliveredJob,
+  ListAnnotationsOptions,
   ListRunsOptions,
+  LogLineView,
   ProcessOptions,
   ProcessReport,
+  ProgressView,
   ResultOptions,
   RunFailureView,
   RunHistoryView,
@@ -23,6 +35,7 @@ export type {
   StageRunView,
   StartManyItem,
   StartManyOptions,
+  StepView,
   WakeReport,
 } from './services/index.js';
 
@@ -42,6 +55,7 @@ export type {
   DefinitionLimits,
   DetachChild,
   EmitEvent,
+  EmitResult,
   EventData,
   EventOptions,
   EventWaitOptions,
@@ -64,11 +78,13 @@ export type {
   PresentOutputOf,
   QueueOptions,
   RerunOptions,
+  RerunResult,
   ReturnOnTimeout,
   RunHandle,
   RunInfo,
   Schema,
   SignalOptions,
+  SignalResult,
   SignalWaitOptions,
   Skipped,
   StageClass,
@@ -151,6 +167,7 @@ export {
   ResultTimeoutError,
   RetryAfterError,
   RunCancelledError,
+  RunEndedError,
   RunFailedError,
   RunNotCancellableError,
   RunNotFoundError,

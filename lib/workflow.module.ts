@@ -17,6 +17,7 @@ import { ClsScope, ContextModule } from './context/index.js';
 import { DefinitionRegistry, HandlerResolver, LazyModules, WorkflowExplorer } from './discovery/index.js';
 import type { ResolvedWorkflowOptions } from './interfaces/resolved-workflow-options.js';
 import type { WorkflowModuleAsyncOptions, WorkflowModuleOptions } from './interfaces/index.js';
+import { AnnotationsService } from './services/annotations.service.js';
 import { WakeService } from './services/wake.service.js';
 import { WorkflowHost } from './services/workflow-host.js';
 import { WorkflowService } from './services/workflow.service.js';
@@ -88,10 +89,15 @@ function dynamicModule(
         useFactory: (runtime: WorkflowRuntime) => runtime.workflows,
         inject: [WORKFLOW_RUNTIME],
       },
+      {
+        provide: AnnotationsService,
+        useFactory: (runtime: WorkflowRuntime) => runtime.annotations,
+        inject: [WORKFLOW_RUNTIME],
+      },
       { provide: WakeService, useFactory: (runtime: WorkflowRuntime) => runtime.wake, inject: [WORKFLOW_RUNTIME] },
       { provide: WorkflowHost, useFactory: (runtime: WorkflowRuntime) => runtime.host, inject: [WORKFLOW_RUNTIME] },
     ],
-    exports: [WorkflowService, WakeService, WorkflowHost, ContextModule],
+    exports: [WorkflowService, AnnotationsService, WakeService, WorkflowHost, ContextModule],
   };
 }
 

@@ -52,6 +52,7 @@ export { ResultTimeoutError, RunCancelledError, RunFailedError, ShuttingDownErro
 export type { ResultTimeoutParams, RunCancelledParams, RunFailedParams, ShuttingDownParams } from './result.errors.js';
 export {
   IdempotencyConflictError,
+  RunEndedError,
   RunNotCancellableError,
   RunNotFoundError,
   RunNotMigratableError,
@@ -61,6 +62,7 @@ export {
 } from './run.errors.js';
 export type {
   IdempotencyConflictParams,
+  RunEndedParams,
   RunNotCancellableParams,
   RunNotFoundParams,
   RunNotMigratableParams,

@@ -13,6 +13,21 @@ export class RunNotFoundError extends WorkflowError<RunNotFoundParams> {
   }
 }
 
+export interface RunEndedParams {
+  runId: string;
+  /** What came too late: 'signal "approve"'. */
+  what: string;
+}
+
+/** The run had ended before what was sent to it; nothing was stored. */
+export class RunEndedError extends WorkflowError<RunEndedParams> {
+  declare readonly code: 'RUN_ENDED';
+
+  constructor(params: RunEndedParams) {
+    super('RUN_ENDED', params);
+  }
+}
+
 export interface RunNotCancellableParams {
   runId: string;
   status: string;

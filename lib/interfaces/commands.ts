@@ -11,6 +11,13 @@ export interface SignalOptions {
   manager?: TransactionManager;
 }
 
+/**
+ * What became of a signal: a wait got it; or it is kept for the next wait of its name; or this message was sent before.
+ */
+export interface SignalResult {
+  readonly status: 'delivered' | 'stored' | 'duplicate';
+}
+
 /** Something that happened, told to every run of its owner that waits for it (`ctx.step.waitForEvent`). */
 export interface EmitEvent {
   /** What happened, as waits name it: `'payment.received'`. */
@@ -23,9 +30,27 @@ export interface EmitEvent {
   messageId?: string;
   /** Whose runs hear of it; null = runs of nobody. @default what `owners.resolve` says, else null */
   owner?: string | null;
+  /** Emits inside this open transaction: rolled back, nothing happened. Waits hear of it once it has committed. */
+  manager?: TransactionManager;
+}
+
+export interface EmitResult {
+  /** Id of the event; null of a duplicate, which has none of its own. */
+  readonly eventId: string | null;
+  /** `true`: this message was emitted before, so nothing was stored. */
+  readonly duplicate: boolean;
 }
 
 export interface RerunOptions {
   /** The same key for the same run and node reruns it once. Only its digest is stored. @default each call counts */
   idempotencyKey?: string;
+  /** Takes part in this open transaction: rolled back, the run stays as it ended. READ COMMITTED only. */
+  manager?: TransactionManager;
+}
+
+export interface RerunResult {
+  /** The generation that the run is in now: 1, and one more with every rerun. */
+  readonly generation: number;
+  /** `true`: a call with the same idempotency key had rerun it, so this one did nothing. */
+  readonly duplicate: boolean;
 }

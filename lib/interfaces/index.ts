@@ -1,4 +1,4 @@
-export type { EmitEvent, RerunOptions, SignalOptions } from './commands.js';
+export type { EmitEvent, EmitResult, RerunOptions, RerunResult, SignalOptions, SignalResult } from './commands.js';
 export type { CompletionCheck } from './completion-check.js';
 export type { Branch, Flow, NodeOptions, NodeSettings, ParallelOptions, WhenInput } from './flow.js';
 export type { RunHandle, StartOptions, StartResult, TransactionManager } from './run-handle.js';

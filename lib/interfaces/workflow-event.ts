@@ -9,7 +9,8 @@ export interface WorkflowEventData {
   'run:completed': EventData;
   'run:failed': EventData & { readonly code: string; readonly message: string; readonly node: string | null };
   'run:cancelled': EventData & { readonly reason: string | null };
-  'run:retried': EventData;
+  /** By hand, `node` being the stage that had failed; or, with `rerun`, the node that it goes on from. */
+  'run:retried': EventData & { readonly node: string; readonly rerun?: true; readonly generation?: number };
   'stage:started': EventData;
   'stage:completed': EventData;
   'stage:suspended': EventData;

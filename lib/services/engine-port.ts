@@ -1,4 +1,12 @@
-import type { Hint, JoinedTransaction, NextId, OwnerScope, RunDetails, WorkflowStore } from '../engine/ports/index.js';
+import type {
+  Hint,
+  JoinedTransaction,
+  NextId,
+  OwnerScope,
+  RunDetails,
+  StoredEvent,
+  WorkflowStore,
+} from '../engine/ports/index.js';
 import type { CompiledDefinition } from '../engine/definition/compiled-definition.js';
 import type { ParsableSchema } from '../engine/definition/parsable-schema.js';
 import type { WorkflowClass } from '../interfaces/index.js';
@@ -15,6 +23,8 @@ export interface DefinitionLookup {
   find(workflow: WorkflowClass | string): Promise<StartableDefinition>;
   /** By `id@version#fingerprint`; undefined where this build does not serve it. */
   byKey(definitionKey: string): CompiledDefinition | undefined;
+  /** All versions of an id that this build serves, lowest first; none of one it does not know. */
+  versions(id: string): readonly CompiledDefinition[];
 }
 
 export interface WaitOptions {
@@ -39,6 +49,8 @@ export interface EnginePort {
   dueIn(ms: number): void;
   /** Tells all processes when the host's transaction commits, and nobody when it is rolled back. */
   announceWithin(transaction: JoinedTransaction, hint: Hint): Promise<void>;
+  /** An event is stored and committed: this process matches it with open waits from now on. Never throws. */
+  eventEmitted(event: StoredEvent): void;
   /**
    * Resolves with a run once it has ended. @throws RunNotFoundError, ResultTimeoutError after `timeoutMs`, ShuttingDownError when this
    * process stops, the signal's reason when it aborts

@@ -1,16 +1,23 @@
+export { AnnotationsService } from './annotations.service.js';
+export type { AnnotationPage } from './annotations.service.js';
 export type { DeadLetter } from './events/dead-letters.js';
+export type { ListAnnotationsOptions } from './runs/annotation-filter.js';
 export { RunAccess } from './runs/run-access.js';
 export type { CommandOptions } from './runs/run-access.js';
 export type { ResultOptions } from './runs/run-results.js';
 export type {
+  AnnotationView,
   AttemptView,
   ListRunsOptions,
+  LogLineView,
+  ProgressView,
   RunFailureView,
   RunHistoryView,
   RunPage,
   RunSummary,
   RunView,
   StageRunView,
+  StepView,
 } from './runs/run-views.js';
 export { WakeService } from './wake.service.js';
 export type { WakeReport } from '../runtime/wake/wake-report.js';

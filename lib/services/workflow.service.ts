@@ -3,6 +3,8 @@ import type { ContextCapture } from '../context/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
 import { InvalidOptionsError } from '../errors/index.js';
 import type {
+  EmitEvent,
+  EmitResult,
   StartOptions,
   StartResult,
   TransactionManager,
@@ -12,6 +14,7 @@ import type {
   WorkflowOutput,
 } from '../interfaces/index.js';
 import type { EventStream } from './events/event-stream.js';
+import type { EventSender } from './messages/event-sender.js';
 import { RunAccess, type RunAccessParts } from './runs/run-access.js';
 import type { ResultOptions } from './runs/run-results.js';
 import type { RunStarter } from './start/run-starter.js';
@@ -30,6 +33,7 @@ export interface WorkflowServiceParts extends RunAccessParts {
   readonly capture: ContextCapture;
   readonly starter: RunStarter;
   readonly joiner: TransactionJoiner;
+  readonly sender: EventSender;
   readonly stream: EventStream;
   readonly operator: WorkflowOperator;
 }
@@ -133,6 +137,19 @@ export class WorkflowService extends RunAccess {
     const { run, created } = result!;
     const scope = 'owner' in options ? { owner: options.owner ?? null } : await this.scopeOf(where);
     return this.#parts.results.result(run.id, scope, { timeout, signal, created }, where);
+  }
+
+  /**
+   * Tells of something that happened: every run of its owner that waits for it goes on (`ctx.step.waitForEvent`), those that
+   * come to wait for it within `events.retention` too. Owner from the caller's CLS unless given.
+   *
+   * It is stored when the call resolves, or when the transaction commits; waits hear of it right after, one transaction each.
+   *
+   * @throws InvalidEventError with everything that is wrong; UndefinedIdError when no owner comes out of `owners.resolve`;
+   * TransactionRequiredError
+   */
+  async emit(event: EmitEvent): Promise<EmitResult> {
+    return this.#parts.sender.emit(event, 'emit');
   }
 
   /** Events that this process relays, from now on; other processes relay others. Completes at shutdown. */

@@ -2,10 +2,14 @@ import type { INestApplicationContext, ModuleMetadata, Provider, Type } from '@n
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import { WORKFLOW_OVERRIDES, type WorkflowOverrides } from '../composition/overrides.js';
 import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../composition/workflow-runtime.js';
+import { StepCrashes } from '../runtime/steps/step-crashes.js';
 import { parseDurationMs, type Duration } from '../engine/time/index.js';
 import type { RunStatus } from '../engine/state/statuses.js';
 import type {
+  EmitEvent,
   RunHandle,
+  SignalOptions,
+  SignalResult,
   StartOptions,
   WorkflowClass,
   WorkflowInput,
@@ -63,6 +67,7 @@ export class WorkflowTester {
     /** The Nest app: `tester.app.get(MyService)`. */
     readonly app: INestApplicationContext,
     private readonly database: TesterDatabase | undefined,
+    private readonly crashes: StepCrashes,
   ) {
     this.#runtime = app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false });
     this.#travel = new TimeTravel(this.#runtime);
@@ -80,11 +85,13 @@ export class WorkflowTester {
         providers: options.providers ?? [],
         controllers: options.controllers ?? [],
       });
-      builder.overrideProvider(WORKFLOW_OVERRIDES).useValue(overridesOf(database, typeof imports === 'function'));
+      const crashes = new StepCrashes();
+      const overrides = { ...overridesOf(database, typeof imports === 'function'), crashes };
+      builder.overrideProvider(WORKFLOW_OVERRIDES).useValue(overrides);
       options.configure?.(builder);
       app = await builder.compile();
       await app.init();
-      return new WorkflowTester(app, database);
+      return new WorkflowTester(app, database, crashes);
     } catch (error) {
       await app?.close().catch(() => undefined);
       await database?.drop();
@@ -111,6 +118,36 @@ export class WorkflowTester {
    */
   drain(): Promise<DrainReport> {
     return this.#travel.drain();
+  }
+
+  /**
+   * Emits an event, and runs whatever waited for it. Waits hear of events of their own owner: `owner`, where runs have one.
+   *
+   * @throws as `WorkflowService.emit` and `drain`
+   */
+  async deliver(event: EmitEvent): Promise<DrainReport> {
+    await this.#runtime.workflows.emit(event);
+    return this.drain();
+  }
+
+  /**
+   * Sends a signal to a run; nothing of it goes on before `drain`.
+   *
+   * @throws as `WorkflowService.signal`
+   */
+  signal(run: RunHandle | string, name: string, payload?: unknown, options?: SignalOptions): Promise<SignalResult> {
+    return this.#operator.signal(run, name, payload, options);
+  }
+
+  /**
+   * Lets the process die, as far as the stage can tell, at the next end of a step of this name: its body has run, and the
+   * outcome is recorded (or, with `recorded: false`, is not). Nothing more of the attempt is written.
+   *
+   * What it held is found when its leases are over: `travel('10 min')` after the drain in which it died. A step whose outcome
+   * was not recorded runs again then, under the same `idempotencyKey`.
+   */
+  crashAfter(step: string, { recorded = true }: { readonly recorded?: boolean } = {}): void {
+    this.crashes.arm(step, recorded ? 'recorded' : 'unrecorded');
   }
 
   /** Moves the clock on, stopping at each instant at which something becomes due to run it. Drains first and last. */

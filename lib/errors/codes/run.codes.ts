@@ -7,6 +7,12 @@ export const RUN_CODES = {
     retried: false,
     byHand: false,
   },
+  RUN_ENDED: {
+    text: 'Run {runId} has ended, so nobody waits for {what} any more. Nothing was stored.',
+    meaning: 'A signal was sent to a run that has ended.',
+    retried: false,
+    byHand: false,
+  },
   RUN_NOT_CANCELLABLE: {
     text: 'Run {runId} is {status} already, so there is nothing to cancel. What it did stays done.',
     meaning: 'A run that has ended cannot be cancelled.',

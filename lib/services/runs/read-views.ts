@@ -1,6 +1,8 @@
 import { decodeJson } from '../../engine/codec/json.js';
 import { formatMessage, type MessageOverrides } from '../../errors/index.js';
 import type { AttemptRow, RunDetails, RunHistory, RunRow, StageRunRow } from '../../engine/ports/index.js';
+import { decode, toDate } from './decoded.js';
+import { toAnnotationView, toLogLineView, toStepView } from './read-stage-views.js';
 import type { AttemptView, RunFailureView, RunHistoryView, RunSummary, RunView, StageRunView } from './run-views.js';
 
 export function toRunSummary(row: RunRow): RunSummary {
@@ -29,15 +31,24 @@ export function toRunView(row: RunDetails, messages: MessageOverrides): RunView 
     input: decodeJson(row.input, `The input of run ${row.id}`),
     output: decode(row.output, undefined, `The output of run ${row.id}`),
     failure: row.failureCode === null ? null : toFailureView(row, row.failureCode, messages),
+    waiting: row.waiting,
     cancelReason: row.cancelReason,
   };
 }
 
-export function toHistoryView({ run, stageRuns, attempts }: RunHistory, messages: MessageOverrides): RunHistoryView {
-  const byStageRun = groupByStageRun(attempts);
+export function toHistoryView(history: RunHistory, messages: MessageOverrides): RunHistoryView {
+  // Waits of a replay for a body that runs elsewhere are the engine's own business.
+  const steps = byStageRun(history.steps.filter(({ kind }) => kind !== 'lease'));
+  const [attempts, lines] = [byStageRun(history.attempts), byStageRun(history.lines)];
   return {
-    run: toRunView(run, messages),
-    stages: stageRuns.map((stageRun) => toStageRunView(stageRun, byStageRun.get(stageRun.id) ?? [])),
+    run: toRunView(history.run, messages),
+    stages: history.stageRuns.map((stageRun) => ({
+      ...toStageRunView(stageRun),
+      failedAttempts: (attempts.get(stageRun.id) ?? []).map(toAttemptView),
+      steps: (steps.get(stageRun.id) ?? []).map(toStepView),
+      log: (lines.get(stageRun.id) ?? []).map(toLogLineView),
+    })),
+    annotations: history.annotations.map(toAnnotationView),
   };
 }
 
@@ -49,7 +60,7 @@ function toFailureView(row: RunDetails, code: string, messages: MessageOverrides
   return { code, message, params, node: row.failedNode };
 }
 
-function toStageRunView(row: StageRunRow, attempts: readonly AttemptRow[]): StageRunView {
+function toStageRunView(row: StageRunRow): Omit<StageRunView, 'failedAttempts' | 'steps' | 'log'> {
   return {
     id: row.id,
     key: row.key,
@@ -66,7 +77,7 @@ function toStageRunView(row: StageRunRow, attempts: readonly AttemptRow[]): Stag
     skipReason: row.skipReason,
     output: decode(row.output, undefined, `The output of ${row.key}`),
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
-    failedAttempts: attempts.map(toAttemptView),
+    progress: row.progress,
   };
 }
 
@@ -84,21 +95,12 @@ function toAttemptView(row: AttemptRow): AttemptView {
   };
 }
 
-/** `absent` stands for "not stored"; a stored `null` is a value (fault A13). */
-function decode<T>(text: string | null, absent: T, what: string): unknown {
-  return text === null ? absent : decodeJson(text, what);
-}
-
-function toDate(instant: string | null): Date | null {
-  return instant === null ? null : new Date(instant);
-}
-
-function groupByStageRun(attempts: readonly AttemptRow[]): Map<string, AttemptRow[]> {
-  const groups = new Map<string, AttemptRow[]>();
-  for (const attempt of attempts) {
-    const group = groups.get(attempt.stageRunId);
-    if (group) group.push(attempt);
-    else groups.set(attempt.stageRunId, [attempt]);
+function byStageRun<Row extends { readonly stageRunId: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.stageRunId);
+    if (group) group.push(row);
+    else groups.set(row.stageRunId, [row]);
   }
   return groups;
 }

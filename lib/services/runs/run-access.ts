@@ -1,6 +1,17 @@
 import type { OwnerScope } from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
-import type { RunHandle, TransactionManager, WorkflowClass, WorkflowOutput } from '../../interfaces/index.js';
+import { InvalidOptionsError, UndefinedIdError } from '../../errors/index.js';
+import type {
+  RerunOptions,
+  RerunResult,
+  RunHandle,
+  SignalOptions,
+  SignalResult,
+  TransactionManager,
+  WorkflowClass,
+  WorkflowOutput,
+} from '../../interfaces/index.js';
+import type { SignalSender } from '../messages/signal-sender.js';
 import type { RunCommands } from './run-commands.js';
 import { runIdOf } from './run-id.js';
 import type { RunReader } from './run-reader.js';
@@ -16,6 +27,7 @@ export interface RunAccessParts {
   readonly reader: RunReader;
   readonly commands: RunCommands;
   readonly results: RunResults;
+  readonly signals: SignalSender;
 }
 
 /**
@@ -58,7 +70,7 @@ export abstract class RunAccess {
   }
 
   /**
-   * A run with all its stage runs and failed attempts, earlier generations included.
+   * A run with all its stage runs: their steps, waits, log lines and failed attempts; earlier generations included.
    *
    * @throws RunNotFoundError
    */
@@ -119,6 +131,67 @@ export abstract class RunAccess {
       manager: options.manager,
       where: 'retry',
     });
+  }
+
+  /**
+   * Lets a run that has ended go on from one of its nodes: earlier outputs are kept, that node and all later ones run anew, in
+   * a new generation; what they did before stays in the history. Children are started anew, `ctx.once` effects are not.
+   *
+   * @param node key of a node; that of a branch means its whole parallel node
+   * @throws RunNotRerunnableError saying why and what to do instead; RunNotFoundError; InvalidOptionsError;
+   * TransactionRequiredError
+   */
+  async rerunFrom(run: RunHandle | string, node: string, options: RerunOptions = {}): Promise<RerunResult> {
+    const where = 'rerunFrom';
+    const runId = runIdOf(run, where);
+    if (node === undefined || node === null || node === '')
+      throw new UndefinedIdError({ what: 'node', where, hint: 'the key of a node, as in history()' });
+    const { idempotencyKey, manager } = options;
+    if (idempotencyKey !== undefined && (typeof idempotencyKey !== 'string' || idempotencyKey === '')) {
+      const problems = [{ path: 'idempotencyKey', message: 'must be a text that is not empty' }];
+      throw new InvalidOptionsError({ where, problems });
+    }
+    const scope = await this.scopeOf(where);
+    return this.#parts.commands.rerun({ runId, scope, node: String(node), idempotencyKey, manager, where });
+  }
+
+  /**
+   * Moves a run that is not done to another version of its definition, on purpose: what it has done stays, what it does next
+   * follows that version. It must be served here and have the nodes that the run has been at, with the same stages, in the
+   * same order. Not while one of its stages runs.
+   *
+   * @throws RunNotMigratableError with everything that stands against it; RunNotFoundError; InvalidOptionsError;
+   * TransactionRequiredError
+   */
+  async migrateRun(run: RunHandle | string, version: number, options: CommandOptions = {}): Promise<void> {
+    const where = 'migrateRun';
+    const runId = runIdOf(run, where);
+    if (version === undefined || version === null) throw new UndefinedIdError({ what: 'version', where });
+    if (!Number.isInteger(version) || version < 1) {
+      const problems = [{ path: 'version', message: 'must be an integer from 1 on' }];
+      throw new InvalidOptionsError({ where, problems });
+    }
+    const scope = await this.scopeOf(where);
+    await this.#parts.commands.migrate({ runId, scope, version, manager: options.manager, where });
+  }
+
+  /**
+   * Sends a signal to a run: the wait for its name gets it (`ctx.step.waitForSignal`), the one awaited last where there are
+   * several; where there is none yet, it is kept for the next one.
+   *
+   * @param payload JSON of at most `limits.maxOutputBytes` @default null
+   * @throws RunEndedError when the run had ended first; RunNotFoundError; InvalidEventError with everything that is wrong;
+   * TransactionRequiredError
+   */
+  async signal(
+    run: RunHandle | string,
+    name: string,
+    payload?: unknown,
+    options: SignalOptions = {},
+  ): Promise<SignalResult> {
+    const where = 'signal';
+    const runId = runIdOf(run, where);
+    return this.#parts.signals.signal({ runId, scope: await this.scopeOf(where), name, payload, options, where });
   }
 
   async #end(

@@ -1,4 +1,6 @@
+import type { StepKind, StepStatus } from '../../engine/ports/index.js';
 import type { RunStatus, StageRunStatus } from '../../engine/state/statuses.js';
+import type { LogLevel } from '../../interfaces/index.js';
 
 /** A run as lists show it: no payloads, no error texts. Instants are of the database's clock. */
 export interface RunSummary {
@@ -30,6 +32,8 @@ export interface RunView extends RunSummary {
   /** Undefined unless COMPLETED. */
   readonly output: unknown;
   readonly failure: RunFailureView | null;
+  /** It is RUNNING, and every stage that is open waits: for a time, an event, a signal, a child. */
+  readonly waiting: boolean;
   readonly cancelReason: string | null;
 }
 
@@ -62,6 +66,8 @@ export interface ListRunsOptions {
 export interface RunHistoryView {
   readonly run: RunView;
   readonly stages: readonly StageRunView[];
+  /** Facts that its bodies noted down, oldest first. */
+  readonly annotations: readonly AnnotationView[];
 }
 
 export interface StageRunView {
@@ -87,6 +93,68 @@ export interface StageRunView {
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Attempts that failed or whose lease was lost, oldest first (FAIL-2). */
   readonly failedAttempts: readonly AttemptView[];
+  /** Its durable calls, in the order in which the body got their outcomes, then those that have none yet. */
+  readonly steps: readonly StepView[];
+  /** Lines of `ctx.log`, oldest first. */
+  readonly log: readonly LogLineView[];
+  /** What `ctx.progress` said last. */
+  readonly progress: ProgressView | null;
+}
+
+/** A durable call of a body: a step, or a wait and what came of it. */
+export interface StepView {
+  /** As the body calls it. */
+  readonly name: string;
+  /** What names it in its stage run: scope, name, and the how-manieth of that name. */
+  readonly key: string;
+  readonly kind: Exclude<StepKind, 'lease'>;
+  readonly status: StepStatus;
+  /** Tries of its body, or polls. */
+  readonly attempt: number;
+  /** Undefined unless completed. */
+  readonly result: unknown;
+  /** The last failure: of the step, or of a try that is followed by another. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Its time was over before what it waited for came. */
+  readonly timedOut: boolean;
+  /** When it is, or was, due by itself; null = only what it waits for ends it. */
+  readonly dueAt: Date | null;
+  /** Key of the event, or name of the signal, that it waits for. */
+  readonly waitsFor: string | null;
+  /** Id of the child's run. */
+  readonly childRunId: string | null;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+}
+
+export interface LogLineView {
+  readonly level: LogLevel;
+  readonly message: string;
+  /** The attempt that wrote it. */
+  readonly attempt: number;
+  readonly at: Date;
+}
+
+export interface ProgressView {
+  readonly done: number;
+  /** Null: nobody knows. */
+  readonly total: number | null;
+  readonly message: string | null;
+}
+
+/** A fact that a body noted down with `ctx.annotate`. */
+export interface AnnotationView {
+  readonly id: string;
+  readonly runId: string;
+  /** The stage run whose body noted it down. */
+  readonly stageRunId: string | null;
+  readonly attempt: number | null;
+  readonly key: string;
+  readonly value: unknown;
+  readonly scope: 'run' | 'stage';
+  /** On whose behalf. */
+  readonly actor: unknown;
+  readonly createdAt: Date;
 }
 
 export interface AttemptView {

@@ -3,11 +3,14 @@ import { v7 } from 'uuid';
 import { z } from 'zod';
 import { ClsScope, ContextCapture } from '../../../lib/context/index.js';
 import type { CompiledDefinition, CompiledStage } from '../../../lib/engine/definition/compiled-definition.js';
-import type { Hint, JoinedTransaction } from '../../../lib/engine/ports/index.js';
+import type { Hint, JoinedTransaction, StoredEvent } from '../../../lib/engine/ports/index.js';
 import { type MessageOverrides, UnknownWorkflowError } from '../../../lib/errors/index.js';
 import type { EnginePort, StartableDefinition } from '../../../lib/services/engine-port.js';
+import { AnnotationsService } from '../../../lib/services/annotations.service.js';
 import { DeadLetters } from '../../../lib/services/events/dead-letters.js';
 import { EventStream } from '../../../lib/services/events/event-stream.js';
+import { EventSender } from '../../../lib/services/messages/event-sender.js';
+import { SignalSender } from '../../../lib/services/messages/signal-sender.js';
 import { RunCommands } from '../../../lib/services/runs/run-commands.js';
 import { RunReader } from '../../../lib/services/runs/run-reader.js';
 import { RunResults } from '../../../lib/services/runs/run-results.js';
@@ -56,6 +59,7 @@ export interface KitOptions {
   readonly strict?: boolean;
   readonly hosts?: readonly TransactionHostLike[];
   readonly maxInputBytes?: number;
+  readonly maxPayloadBytes?: number;
   readonly messages?: MessageOverrides;
 }
 
@@ -65,12 +69,14 @@ export function serviceKit({
   strict = false,
   hosts = [],
   maxInputBytes = 10_000,
+  maxPayloadBytes = 1_000,
   messages = {},
 }: KitOptions = {}) {
   const clock = MemoryClock.standing(Date.parse('2030-01-01T00:00:00Z'));
   const store = new MemoryStore({ clock });
   const hints: Hint[] = [];
   const due: number[] = [];
+  const emitted: StoredEvent[] = [];
   const joined: { transaction: JoinedTransaction; hint: Hint }[] = [];
   const byKey = ({ compiled }: StartableDefinition): string =>
     `${compiled.id}@${compiled.version}#${compiled.fingerprint}`;
@@ -87,10 +93,12 @@ export function serviceKit({
           });
         return found;
       },
+      versions: (id) => definitions.map(({ compiled }) => compiled).filter((compiled) => compiled.id === id),
       byKey: (key) => definitions.find((one) => byKey(one) === key)?.compiled,
     },
     announce: (hint) => void hints.push(hint),
     dueIn: (ms) => void due.push(ms),
+    eventEmitted: (event) => void emitted.push(event),
     announceWithin: async (transaction, hint) => void joined.push({ transaction, hint }),
     waitForEnd: async (runId, within) => {
       const row = await store.getRun(runId, within);
@@ -111,16 +119,19 @@ export function serviceKit({
     reader: new RunReader(ready, messages),
     commands: new RunCommands(ready, joiner, { defaultQueue: 'default' }),
     results: new RunResults(ready, messages),
+    signals: new SignalSender(ready, joiner, { maxPayloadBytes }),
   };
   const service = new WorkflowService({
     ...parts,
     capture,
     joiner,
+    sender: new EventSender(ready, capture, joiner, { maxPayloadBytes }),
     starter: new RunStarter(ready, preparer, joiner, { strict }),
     stream: new EventStream(),
     operator: new WorkflowOperator(parts, new DeadLetters(ready)),
   });
-  return { service, store, clock, hints, due, joined };
+  const annotations = new AnnotationsService(ready, async (where) => ({ owner: await capture.owner({}, where) }));
+  return { service, annotations, store, clock, hints, due, joined, emitted };
 }
 
 /** Runs `fn` as a request of `team` would. */

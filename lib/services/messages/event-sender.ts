@@ -1,0 +1,60 @@
+import type { ContextCapture } from '../../context/index.js';
+import { digest } from '../../engine/codec/digest.js';
+import type { StoredEvent } from '../../engine/ports/index.js';
+import { UndefinedIdError } from '../../errors/index.js';
+import type { EmitEvent, EmitResult } from '../../interfaces/index.js';
+import type { EngineReady } from '../engine-port.js';
+import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
+import { MessageChecks } from './message-checks.js';
+
+const KNOWN = ['key', 'payload', 'subject', 'messageId', 'owner', 'manager'];
+
+export interface MessageLimits {
+  readonly maxPayloadBytes: number;
+}
+
+/**
+ * Stores events. Waits hear of them in a transaction of its own after the commit: matched in the one that stores it, an
+ * event and a wait that are written at the same time would miss each other.
+ */
+export class EventSender {
+  readonly #ready: EngineReady;
+  readonly #capture: ContextCapture;
+  readonly #joiner: TransactionJoiner;
+  readonly #limits: MessageLimits;
+
+  constructor(ready: EngineReady, capture: ContextCapture, joiner: TransactionJoiner, limits: MessageLimits) {
+    this.#ready = ready;
+    this.#capture = capture;
+    this.#joiner = joiner;
+    this.#limits = limits;
+  }
+
+  /** @throws InvalidEventError, UndefinedIdError, TransactionRequiredError */
+  async emit(event: EmitEvent, where: string): Promise<EmitResult> {
+    if (typeof event !== 'object' || event === null)
+      throw new UndefinedIdError({ what: 'The event', where, hint: `{ key: 'payment.received' }` });
+    const { key, messageId, manager } = event;
+    const checks = new MessageChecks(`Event ${JSON.stringify(key) ?? 'without a key'}`);
+    checks.known(event, KNOWN);
+    checks.text('key', key);
+    checks.messageId(messageId);
+    const subject = checks.subject(event);
+    const payload = checks.payload(event.payload, this.#limits.maxPayloadBytes);
+    checks.end();
+
+    const engine = await this.#ready();
+    const ownerId = await this.#capture.owner(event, where);
+    // Whether a message came before is decided by what others committed.
+    const needsReadCommitted = messageId !== undefined;
+    const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted });
+    const stored: StoredEvent = { id: engine.nextId(), ownerId, key, subject, payload };
+    const messageDigest = messageId === undefined ? null : digest(['event', ownerId, messageId]);
+    if (!(await engine.store.storeEvent({ ...stored, messageDigest }, transaction))) {
+      return { eventId: null, duplicate: true };
+    }
+    if (transaction) await engine.announceWithin(transaction, { events: true });
+    else engine.eventEmitted(stored);
+    return { eventId: stored.id, duplicate: false };
+  }
+}

@@ -1,0 +1,64 @@
+import { cleanText } from '../../engine/codec/clean-text.js';
+import { encodeJson } from '../../engine/codec/json.js';
+import type { SubjectName } from '../../engine/ports/index.js';
+import { InvalidEventError, InvalidInputError, type SchemaIssue } from '../../errors/index.js';
+
+/** Keys, names and subjects stand in indexes. */
+const LONGEST_TEXT = 500;
+/** Message ids are stored as digests, so the length only guards against a payload passed by mistake. */
+const LONGEST_MESSAGE_ID = 1_000;
+
+/** Gathers what is wrong with an event or a signal, and says all of it at once. */
+export class MessageChecks {
+  readonly #issues: SchemaIssue[] = [];
+
+  constructor(private readonly what: string) {}
+
+  known(given: object, names: readonly string[]): void {
+    for (const name of Object.keys(given)) {
+      if (!names.includes(name)) this.#add(name, `is not an option; there are ${names.join(', ')}`);
+    }
+  }
+
+  text(path: string, value: unknown): void {
+    if (!isText(value)) this.#add(path, `must be a text of 1 to ${LONGEST_TEXT} characters, without U+0000`);
+  }
+
+  messageId(value: unknown): void {
+    const holds =
+      value === undefined || (typeof value === 'string' && value !== '' && value.length <= LONGEST_MESSAGE_ID);
+    if (!holds) this.#add('messageId', `must be a text of 1 to ${LONGEST_MESSAGE_ID} characters`);
+  }
+
+  /** A subject that is named and undefined is a mistake: without it the event would be about nothing (fault A18). */
+  subject(event: { readonly subject?: SubjectName | null }): SubjectName | null {
+    if (!('subject' in event) || event.subject === null) return null;
+    const { type, id } = (event.subject ?? {}) as Partial<SubjectName>;
+    if (isText(type) && isText(id)) return { type, id };
+    this.#add('subject', 'must be { type, id }, both texts that are not empty; leave it out where there is none');
+    return null;
+  }
+
+  payload(value: unknown, maxBytes: number): string {
+    try {
+      return encodeJson(value, { kind: 'input', path: 'payload', maxBytes, limit: 'limits.maxOutputBytes' });
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      this.#issues.push(...error.issues);
+      return '';
+    }
+  }
+
+  /** @throws InvalidEventError with everything that was found */
+  end(): void {
+    if (this.#issues.length > 0) throw new InvalidEventError({ what: this.what, issues: this.#issues });
+  }
+
+  #add(path: string, message: string): void {
+    this.#issues.push({ path, message });
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '' && cleanText(value, LONGEST_TEXT) === value;
+}
