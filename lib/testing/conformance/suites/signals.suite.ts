@@ -68,12 +68,12 @@ export function describeSignals({ it, expect }: StoreSuite): void {
   it('WAIT-3: of two waits for one name the later awaited gets the signal', async (on) => {
     for (const before of [true, false]) {
       const job = await on.startAndClaim();
-      const waits = [signalWait('old', { epoch: 1 }), signalWait('new', { epoch: 2 }), signalWait('older')];
+      const waits = [signalWait('a', { epoch: 1 }), signalWait('z', { epoch: 2 }), signalWait('b')];
       if (before) await send(on, job.run.id, '1');
       await on.suspend(suspending(job, waits));
       if (!before) expect(await send(on, job.run.id, '1')).toBe('delivered');
       const statuses = (await on.ledger(job)).map(({ key, status }) => `${key} ${status}`).sort();
-      expect(statuses).toEqual(['new completed', 'old waiting', 'older waiting']);
+      expect(statuses).toEqual(['a waiting', 'b waiting', 'z completed']);
       await on.claimAgain(job);
     }
   });
