@@ -4,6 +4,7 @@ import { StageExecution } from '../runtime/execution/stage-execution.js';
 import { Family } from '../runtime/children/family.js';
 import { EventMatcher } from '../runtime/events/event-matcher.js';
 import type { StartChild } from '../runtime/steps/attempt-replay.js';
+import type { StepCrashes } from '../runtime/steps/step-crashes.js';
 import { LiveSteps } from '../runtime/steps/live-steps.js';
 import { StepWriter } from '../runtime/steps/step-writer.js';
 import { JobDispatcher } from '../runtime/dispatch/job-dispatcher.js';
@@ -49,6 +50,8 @@ export interface EngineRuntimeParts {
   readonly log: RuntimeLog;
   readonly nextId: NextId;
   readonly startChild: StartChild;
+  /** Only in tests. */
+  readonly crashes?: StepCrashes;
   /** Unique per process incarnation (LEASE-1). */
   readonly workerId: string;
 }
@@ -73,7 +76,7 @@ const PUMP_CONCURRENCY = 20;
 
 /** Puts the runtime together by hand: who tells whom of what is written here and nowhere else. */
 export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
-  const { options, store, notifier, definitions, contexts, sink, log, nextId, startChild, workerId } = parts;
+  const { options, store, notifier, definitions, contexts, sink, log, nextId, startChild, crashes, workerId } = parts;
   const random = Math.random;
   const context = { nextId, defaultQueue: options.queue.default };
   const outages = new Outages(log);
@@ -106,7 +109,18 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     random,
     maxOutputBytes,
     nextId,
-    steps: { store, writer, live: liveSteps, startChild, outages, pauses, log, random, maxOutputBytes },
+    steps: {
+      store,
+      writer,
+      live: liveSteps,
+      startChild,
+      ...(crashes && { crashes }),
+      outages,
+      pauses,
+      log,
+      random,
+      maxOutputBytes,
+    },
   });
   const hook = new CancelHook({ store, execution, outages, pauses, log });
   const records = new OutcomeRecords(context, Date.now);

@@ -142,6 +142,7 @@ export class WorkflowRuntime {
       sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
       log,
       nextId: NEXT_ID,
+      ...(overrides.crashes && { crashes: overrides.crashes }),
       startChild: ({ job }, key, request) => {
         const { id: runId, depth, priority } = job.run;
         return this.#children.start({ runId, depth, priority, stageRunId: job.stageRun.id, key }, request);

@@ -47,6 +47,8 @@ export type ReplayStop =
   | { readonly kind: 'suspended'; readonly suspension: Suspension }
   /** The attempt is over in the store: its run ended or another worker has it. */
   | { readonly kind: 'unfenced' }
+  /** A test lets its process die here. */
+  | { readonly kind: 'crashed' }
   /** The process shuts down, and something failed that may only have failed for that: nothing of it is recorded. */
   | { readonly kind: 'shutdown' }
   /** The ledger can't be read or written. */

@@ -8,5 +8,7 @@ export type AttemptEnd =
   | { readonly kind: 'suspended'; readonly suspension: Suspension }
   /** The store said that the attempt is over; whether by the run's end or by another worker has to be asked. */
   | { readonly kind: 'unfenced' }
+  /** A test let its process die: nothing is recorded, its leases end by themselves. */
+  | { readonly kind: 'crashed' }
   /** The run ended, or another worker holds the stage: whatever the body came to is dropped (CANCEL-2, LEASE-5). */
   | { readonly kind: 'discarded'; readonly because: 'cancelled' | 'lease-lost' };

@@ -165,7 +165,7 @@ export class StageExecution {
       attempt.abort('suspended');
       return end.stop;
     }
-    if (end.kind === 'stopped' && end.stop.kind === 'unfenced') return { kind: 'unfenced' };
+    if (end.kind === 'stopped' && (end.stop.kind === 'unfenced' || end.stop.kind === 'crashed')) return end.stop;
     if (
       end.kind === 'abandoned' ||
       (end.kind === 'stopped' && end.stop.kind === 'shutdown') ||

@@ -2,7 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { digest, encodeJson } from '../../engine/codec/index.js';
 import { compileCondition } from '../../engine/expression/index.js';
 import type { WorkflowStore } from '../../engine/ports/index.js';
-import { Replay, Steps, type ChildRequest, type ReplayHost, type StepJournal } from '../../engine/steps/index.js';
+import {
+  Replay,
+  stepName,
+  Steps,
+  type ChildRequest,
+  type ReplayHost,
+  type StepJournal,
+} from '../../engine/steps/index.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
 import { persist } from '../background/persistence.js';
@@ -10,6 +17,7 @@ import type { RuntimeLog } from '../background/runtime-log.js';
 import type { Attempt } from '../execution/attempt.js';
 import { parsePayload } from '../execution/parse-payload.js';
 import type { LiveSteps } from './live-steps.js';
+import type { StepCrashes } from './step-crashes.js';
 import type { StepWriter } from './step-writer.js';
 
 /** Starts a child run for a step (STEP-9). The same key yields the same child. */
@@ -20,6 +28,8 @@ export interface AttemptReplayParts {
   readonly writer: StepWriter;
   readonly live: LiveSteps;
   readonly startChild: StartChild;
+  /** Only in tests. */
+  readonly crashes?: StepCrashes;
   readonly outages: Outages;
   readonly pauses: Pauses;
   readonly log: RuntimeLog;
@@ -127,7 +137,19 @@ class AttemptJournal implements StepJournal {
 
   readonly load: StepJournal['load'] = () => this.parts.writer.read(this.attempt.lease.stageRunId);
 
-  readonly write: StepJournal['write'] = (write) => this.parts.writer.write({ ...write, lease: this.attempt.lease });
+  readonly write: StepJournal['write'] = async (write) => {
+    const crash = write.op === 'finish' ? this.parts.crashes?.take(stepName(write.key)) : undefined;
+    if (crash === 'unrecorded') return this.#die();
+    const verdict = await this.parts.writer.write({ ...write, lease: this.attempt.lease });
+    return crash === 'recorded' ? this.#die() : verdict;
+  };
+
+  /** As if the process were gone: nothing more comes of this attempt, and nobody holds its steps. */
+  #die(): Promise<never> {
+    this.parts.live.drop(this.attempt);
+    this.attempt.interrupt?.({ kind: 'crashed' });
+    return new Promise(() => undefined);
+  }
 
   readonly readEffect: StepJournal['readEffect'] = async (name) => {
     const { run, stageRun } = this.attempt.job;

@@ -26,6 +26,12 @@ export class LiveSteps {
     };
   }
 
+  /** Lets go of what this attempt holds. */
+  drop(attempt: Attempt): void {
+    for (const [lease, holder] of this.#held) if (holder === attempt) this.#held.delete(lease);
+    if (this.#held.size === 0) this.onChange?.();
+  }
+
   /** Leases to extend: not those of attempts that lost theirs, whose results nobody will have. */
   leases(): StepLease[] {
     return [...this.#held].filter(([, attempt]) => !attempt.leaseLost).map(([lease]) => lease);

@@ -124,6 +124,7 @@ export class JobRunner {
     attempt.over = true;
     if (outcome.kind === 'discarded') return this.#discarded(attempt, outcome.because);
     const offer = handOffs && !execution.draining && handOffs.mayOffer() ? handOffs.offer : null;
+    if (outcome.kind === 'crashed') return { kind: 'given-up' };
     if (outcome.kind === 'unfenced') return this.#discarded(attempt, await this.#whyUnfenced(attempt));
     const entry =
       outcome.kind === 'suspended'
