@@ -31,6 +31,7 @@ import { PostgresChildren } from './children.js';
 import { PostgresDefinitions } from './definitions.js';
 import { PostgresEvents } from './events.js';
 import { PostgresOutbox } from './outbox.js';
+import { PostgresRecords } from './records.js';
 import { PostgresRuns } from './runs.js';
 import { PostgresStarts } from './starts.js';
 import { PostgresSteps } from './steps.js';
@@ -47,6 +48,7 @@ export class PostgresStore implements WorkflowStore {
   private readonly context: StoreContext;
   private readonly starts: PostgresStarts;
   private readonly work: PostgresWork;
+  private readonly records: PostgresRecords;
   private readonly children: PostgresChildren;
   private readonly events: PostgresEvents;
   private readonly steps: PostgresSteps;
@@ -63,6 +65,7 @@ export class PostgresStore implements WorkflowStore {
     this.context = { pool, statements: createStatements(tables), clock: { offsetMs: 0 } };
     this.starts = new PostgresStarts(this.context);
     this.work = new PostgresWork(this.context);
+    this.records = new PostgresRecords(this.context);
     this.children = new PostgresChildren(this.context);
     this.events = new PostgresEvents(this.context);
     this.steps = new PostgresSteps(this.context);
@@ -100,16 +103,16 @@ export class PostgresStore implements WorkflowStore {
   claim = (request: ClaimRequest) => this.work.claim(request);
   takeUnsent = (limit: number) => this.work.takeUnsent(limit);
   claimStageRun = (...claimed: Parameters<WorkflowStore['claimStageRun']>) => this.work.claimStageRun(...claimed);
-  record = (records: readonly LinearRecord[], options?: RecordOptions) => this.work.record(records, options);
+  record = (records: readonly LinearRecord[], options?: RecordOptions) => this.records.record(records, options);
   settle = (records: readonly JoinedRecord[], decide: DecideSettled, options?: RecordOptions) =>
-    this.work.settle(records, decide, options);
+    this.records.settle(records, decide, options);
   readFences = (stageRunIds: readonly string[]) => this.work.readFences(stageRunIds);
   extendLeases = (leases: readonly Lease[]) => this.work.extendLeases(leases);
   finishCancelJob = (lease: Lease, retryInMs: number | null) => this.work.finishCancelJob(lease, retryInMs);
   addCancelJob = (lease: Lease, jobId: string, queue: string) => this.work.addCancelJob(lease, jobId, queue);
   findExpired = (limits: LeaseLimits, limit: number) => this.work.findExpired(limits, limit);
   reap = (records: readonly LostRecord[], limits: LeaseLimits, decide: DecideSettled) =>
-    this.work.reap(records, limits, decide);
+    this.records.reap(records, limits, decide);
 
   // Children
   deliverChildren = (limit: number) => this.children.deliverChildren(limit);

@@ -50,7 +50,8 @@ export interface StepAnswer {
  * Writes the ledger for any number of attempts: one statement, one commit, and no lock is waited for.
  *
  * `h` is the fence: a plain read, no lock on stage run or run, for a body may begin only while its attempt lives, but nothing
- * worse follows if that ends in the same instant: its row has a lease of its own. `row` locks what stands, SKIP LOCKED: a write any of
+ * worse follows if that ends in the same instant: its row has a lease of its own. A wait that is opened holds both (`held`), so that
+ * whatever ends the stage or the run sees it; who is ending them makes it `busy`. `row` locks what stands, SKIP LOCKED: a write any of
  * whose rows somebody else holds is `busy` and writes nothing. A row that was inserted after the snapshot shows by its
  * key's conflict and is `busy` too. No two writes of one call may name the same row, nor one write a row twice: a statement
  * changes a row once.
@@ -69,6 +70,9 @@ export function writeSteps(t: TableNames): Statement {
       SELECT x.*, s.run_id, s.owner_id, coalesce(s.claim_token = x.token, false) AS holder,
              coalesce(s.claim_token = x.token AND s.status = 'RUNNING' AND r.status = 'RUNNING', false) AS ok
         FROM ${headRows.source('x', 2)} LEFT JOIN ${t.stageRuns} s ON s.id = x.sid LEFT JOIN ${t.runs} r ON r.id = s.run_id),
+    held AS MATERIALIZED (
+      SELECT h.nr, s.claim_token = h.token AND s.status = 'RUNNING' AND r.status = 'RUNNING' AS ok
+        FROM h JOIN ${t.stageRuns} s ON s.id = h.sid JOIN ${t.runs} r ON r.id = s.run_id WHERE h.op = 'w' AND h.ok FOR SHARE OF s, r SKIP LOCKED),
     v AS MATERIALIZED (SELECT v.*, h.sid, h.run_id, h.owner_id, h.token FROM ${waitRows.source('v', second)} JOIN h ON h.nr = v.w AND h.ok),
     o AS MATERIALIZED (SELECT o.w, o.key, o.seq, h.sid FROM ${orderRows.source('o', third)} JOIN h ON h.nr = o.w AND h.holder),
     named AS MATERIALIZED (
@@ -82,7 +86,8 @@ export function writeSteps(t: TableNames): Statement {
     j AS MATERIALIZED (
       SELECT h.*, row.key IS NOT NULL AS there,
              CASE WHEN NOT h.ok AND NOT h.begun THEN 'not-fenced'
-                  WHEN h.nr IN (SELECT w FROM barred) THEN 'busy'
+                  WHEN h.nr IN (SELECT w FROM barred) OR h.op = 'w' AND held.nr IS NULL THEN 'busy'
+                  WHEN h.op = 'w' AND NOT held.ok THEN 'not-fenced'
                   WHEN h.begun AND row.status = 'running' AND row.token = h.token THEN 'written'
                   WHEN ${hasOutcome('row')} THEN 'settled'
                   WHEN h.begun AND h.goal = 'waiting' AND row.status IN ('waiting', 'ready') AND row.token = h.token THEN 'repeated'
@@ -90,7 +95,7 @@ export function writeSteps(t: TableNames): Statement {
                   WHEN ${heldByAnother('row', 'h.token', now)} THEN 'held'
                   WHEN h.op = 'b' AND row.status = 'waiting' AND NOT (row.kind IN ('run', 'once') AND (row.token = h.token OR row.due_at <= ${now})) THEN 'held'
                   ELSE 'written' END AS verdict
-        FROM h LEFT JOIN row ON row.stage_run_id = h.sid AND row.key = h.key),
+        FROM h LEFT JOIN held ON held.nr = h.nr LEFT JOIN row ON row.stage_run_id = h.sid AND row.key = h.key),
     changed AS (
       UPDATE ${t.steps} s SET status = j.goal, open = j.goal = 'waiting', kind = CASE WHEN j.begun THEN s.kind ELSE j.kind END,
              token = CASE WHEN j.op = 'b' THEN j.token ELSE s.token END, lease_until = ${now} + ${milliseconds('j.lease')},

@@ -1,0 +1,213 @@
+import type {
+  DecideSettled,
+  FinishedRun,
+  JoinedRecord,
+  LeaseLimits,
+  LinearRecord,
+  LostRecord,
+  RecordOptions,
+  RecordVerdict,
+  WorkStore,
+} from '../../engine/ports/index.js';
+import { isLockTimeout } from '../database-errors.js';
+import type { TransactionQuery } from '../engine-pool.js';
+import { recordRows, type RecordAnswer } from '../dialects/postgres/statements/record.js';
+import { lossRows, type LossAnswer } from '../dialects/postgres/statements/store-losses.js';
+import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
+import { besideValues } from '../dialects/postgres/statements/write-beside.js';
+import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
+import { fromJoined, fromLinear, groupByRun, settledBy, type Attempted, type Joinable } from './joined-outcomes.js';
+import { isBare, isPlain, recordRow } from './linear.js';
+import { setLockTimeout } from './lock-timeout.js';
+import { failureColumns, outcomeRow } from './outcome-row.js';
+import { finishedRun, settle } from './settlement.js';
+import type { StoreContext } from './store-context.js';
+
+const BUSY: RecordVerdict = { verdict: 'busy' };
+const NOT_FENCED: RecordVerdict = { verdict: 'not-fenced' };
+const RECORDED: RecordVerdict = { verdict: 'recorded', handedOff: false, finished: null };
+const HANDED_OFF: RecordVerdict = { verdict: 'recorded', handedOff: true, finished: null };
+
+/** Outcomes of attempts: the hot path. */
+export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'reap'> {
+  constructor(private readonly context: StoreContext) {}
+
+  async record(records: readonly LinearRecord[], options: RecordOptions = {}): Promise<RecordVerdict[]> {
+    if (options.lockTimeoutMs === undefined && records.every(isBare)) return this.recordPlain(records);
+    const bare = options.lockTimeoutMs === undefined ? records.filter(isBare) : [];
+    const laden =
+      options.lockTimeoutMs === undefined ? records.filter((record) => isPlain(record) && record.beside) : [];
+    const joined = records.filter((record) => !bare.includes(record) && !laden.includes(record));
+    const verdicts = new Map<LinearRecord, RecordVerdict>();
+    const keep = (part: readonly LinearRecord[], answers: readonly RecordVerdict[]): void =>
+      answers.forEach((verdict, index) => verdicts.set(part[index]!, verdict));
+    if (bare.length > 0) keep(bare, await this.recordPlain(bare));
+    if (laden.length > 0) keep(laden, await this.recordLaden(laden));
+    keep(joined, await this.recordJoined(joined.map(fromLinear), options));
+    return records.map((record) => verdicts.get(record)!);
+  }
+
+  async settle(
+    records: readonly JoinedRecord[],
+    decide: DecideSettled,
+    options: RecordOptions = {},
+  ): Promise<RecordVerdict[]> {
+    return this.recordJoined(
+      records.map((record) => fromJoined(record, decide)),
+      options,
+    );
+  }
+
+  async reap(records: readonly LostRecord[], { staleMs, capMs }: LeaseLimits, decide: DecideSettled): Promise<number> {
+    if (records.length === 0) return 0;
+    const { pool, statements, clock } = this.context;
+    return pool.transaction(async (query) => {
+      const answers = await query<LossAnswer>(statements.storeLosses, [
+        clock.offsetMs,
+        staleMs,
+        capMs,
+        ...lossRows.values(records.map(lossRow)),
+      ]);
+      const ended = records.filter((_, index) => answers[index]!.ok);
+      const runs = groupByRun(
+        ended
+          .filter(({ expired }) => expired.kind === 'execute')
+          .map(({ expired, outcome, events }) => ({
+            runId: expired.runId,
+            events,
+            settled:
+              outcome.kind === 'failed'
+                ? {
+                    type: 'stage-failed' as const,
+                    stageRunId: expired.stageRunId,
+                    key: expired.key,
+                    failure: outcome.failure,
+                  }
+                : null,
+          })),
+      );
+      await settle(query, this.context, runs, decide);
+      return ended.length;
+    });
+  }
+
+  /** The same with what outcomes bring along: a statement more, in one transaction. */
+  private recordLaden(records: readonly LinearRecord[]): Promise<RecordVerdict[]> {
+    return this.context.pool.transaction(async (query) => {
+      const verdicts = await this.recordPlain(records, query);
+      await this.writeBeside(
+        query,
+        records.filter((_, index) => verdicts[index]!.verdict === 'recorded'),
+      );
+      return verdicts;
+    });
+  }
+
+  private async writeBeside(query: TransactionQuery, records: readonly Attempted[]): Promise<void> {
+    const items = records.flatMap(({ lease: { stageRunId, token }, attempt, beside }) =>
+      beside ? [{ stageRunId, token, attempt, beside }] : [],
+    );
+    if (items.length === 0) return;
+    const { statements, clock } = this.context;
+    await query(statements.writeBeside, besideValues(clock.offsetMs, items));
+  }
+
+  private async recordPlain(
+    records: readonly LinearRecord[],
+    query: TransactionQuery = (statement, values) => this.context.pool.query(statement, values),
+  ): Promise<RecordVerdict[]> {
+    const { statements, clock } = this.context;
+    const { workerId = '', queues = null } = records.find((record) => record.handOff)?.handOff ?? {};
+    const rows = await query<RecordAnswer>(statements.record, [
+      clock.offsetMs,
+      workerId,
+      queues,
+      ...recordRows.values(records.map(recordRow)),
+    ]);
+    return rows.map((row, index) => {
+      if (!row.ok) return row.locked ? NOT_FENCED : BUSY;
+      if (row.awaited !== null)
+        return {
+          verdict: 'recorded',
+          handedOff: false,
+          finished: finishedRun({
+            id: records[index]!.lease.runId,
+            status: 'COMPLETED',
+            awaited: row.awaited,
+            child: row.child ?? false,
+          }),
+        };
+      return row.handed_off ? HANDED_OFF : RECORDED;
+    });
+  }
+
+  /** Outcomes first, then what follows from the rows as they are under the runs' locks (protocols, section 3). */
+  private async recordJoined(records: readonly Joinable[], { lockTimeoutMs }: RecordOptions): Promise<RecordVerdict[]> {
+    if (records.length === 0) return [];
+    const { pool, statements, clock } = this.context;
+    try {
+      return await pool.transaction(async (query) => {
+        if (lockTimeoutMs !== undefined) await setLockTimeout(query, lockTimeoutMs);
+        const statement = lockTimeoutMs === undefined ? statements.storeOutcomes : statements.storeOutcomesWait;
+        const answers = await query<OutcomeAnswer>(statement, [
+          clock.offsetMs,
+          ...outcomeRows.values(records.map((record) => outcomeRow(record.lease, record.outcome))),
+        ]);
+        await this.writeBeside(
+          query,
+          records.filter((_, index) => answers[index]!.ok),
+        );
+        const finished = await this.follow(query, records, answers);
+        return records.map((record, index) => verdictOf(record, answers[index]!, finished));
+      });
+    } catch (error) {
+      if (lockTimeoutMs !== undefined && isLockTimeout(error)) return records.map(() => BUSY);
+      throw error;
+    }
+  }
+
+  private follow(
+    query: TransactionQuery,
+    records: readonly Joinable[],
+    answers: readonly OutcomeAnswer[],
+  ): Promise<Map<string, FinishedRun>> {
+    const decided = new Map<string, Joinable['decide']>();
+    const stored = records.flatMap((record, index) => {
+      const answer = answers[index]!;
+      if (!answer.ok) return [];
+      decided.set(record.lease.runId, record.decide);
+      return [{ runId: record.lease.runId, events: record.events, settled: settledBy(record, answer) }];
+    });
+    // A node's counter reaches nought once; the branches that ended in this group all report it.
+    return settle(query, this.context, groupByRun(stored), (definitionKey, state, event) =>
+      decided.get(state.id)!(definitionKey, state, event),
+    );
+  }
+}
+
+/** The run's end is told once: by the first of its records that were stored. */
+function verdictOf(
+  { lease }: Joinable,
+  { ok, locked }: OutcomeAnswer,
+  finished: Map<string, FinishedRun>,
+): RecordVerdict {
+  if (!ok) return locked ? NOT_FENCED : BUSY;
+  const end = finished.get(lease.runId);
+  if (!end) return RECORDED;
+  finished.delete(lease.runId);
+  return { verdict: 'recorded', handedOff: false, finished: end };
+}
+
+function lossRow({ expired, outcome }: LostRecord) {
+  return {
+    sid: expired.stageRunId,
+    token: expired.token,
+    rid: expired.runId,
+    jid: expired.jobId,
+    kind: expired.kind === 'cancel' ? CANCEL : EXECUTE,
+    capped: expired.reason === 'cap',
+    status: outcome.kind === 'lost' ? 'PENDING' : 'FAILED',
+    ...failureColumns(outcome.failure),
+    delay: outcome.kind === 'lost' ? outcome.delayMs : null,
+  };
+}
