@@ -74,9 +74,9 @@ describe('PostgresNotifier', () => {
 
   it('JOB-4: a hint reaches another process within milliseconds', async () => {
     const [heard, sender] = [await newListener(), await newNotifier()];
-    sender.publish({ work: true, cancelled: [id(1)], finished: [id(2)] });
+    sender.publish({ work: true, events: true, cancelled: [id(1)], finished: [id(2)] });
     const began = performance.now();
-    expect(await heard.next()).toEqual({ work: true, cancelled: [id(1)], finished: [id(2)] });
+    expect(await heard.next()).toEqual({ work: true, events: true, cancelled: [id(1)], finished: [id(2)] });
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
