@@ -1,3 +1,4 @@
+import { cancelling } from '../builders.js';
 import { listening, storeOne, matchOf, listeners, lyingThere, onlyWait } from '../listeners.js';
 import type { StoreSuite } from '../suite.js';
 
@@ -42,6 +43,18 @@ export function describeEventLimits({ it, expect }: StoreSuite): void {
     expect(await on.step(later, 'event')).toMatchObject({ status: 'waiting' });
     const event = await storeOne(on);
     expect(await on.store.fireEvents([matchOf(job, event)])).toEqual({ fired: [], busy: [] });
+  });
+
+  it('WAIT-2: waits of a run that has ended take no event, and time out for nobody', async (on) => {
+    const job = await listening(on, { expiresInMs: 60_000 });
+    const event = await storeOne(on);
+    await on.change(job.run.id, cancelling({ cancelOpen: false }));
+    expect(await on.store.fireEvents([matchOf(job, event)])).toEqual({ fired: [], busy: [] });
+    on.travel(61_000);
+    const overdue = await on.store.overdueEventWaits(10, 0);
+    expect(await on.store.fireTimeouts(overdue, 0)).toBe(0);
+    expect(await on.step(job, 'event')).toMatchObject({ result: null, timedOut: false });
+    expect(await on.isAnythingDue()).toBe(false);
   });
 
   it('WAKE-5: a limit is judged at the instant of the pass', async (on) => {
