@@ -108,7 +108,6 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     log,
     random,
     maxOutputBytes,
-    nextId,
     steps: {
       store,
       writer,

@@ -1,5 +1,6 @@
 export { canonicalJson } from './canonical-json.js';
 export { cleanText } from './clean-text.js';
+export { derivedId } from './derived-id.js';
 export { digest } from './digest.js';
 export { FAILURE_LIMITS } from './failure-limits.js';
 export type { FailureLimits } from './failure-limits.js';

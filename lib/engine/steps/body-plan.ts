@@ -3,7 +3,7 @@ import { decideRetry, type CompiledRetryPolicy } from '../retry/index.js';
 import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
-import type { StepCall, StepPlan } from './step-call.js';
+import type { AnyCall, StepPlan } from './step-call.js';
 import { noWait } from './wait-plan.js';
 
 /** What a step's body is given. */
@@ -46,7 +46,7 @@ export class BodyPlan implements StepPlan<unknown> {
     this.kind = given.kind;
   }
 
-  begin(call: StepCall<unknown>): void {
+  begin(call: AnyCall): void {
     this.replay.work(call, () => this.#run(call));
   }
 
@@ -59,7 +59,7 @@ export class BodyPlan implements StepPlan<unknown> {
     return stepOutcome(row);
   }
 
-  async #run(call: StepCall<unknown>): Promise<void> {
+  async #run(call: AnyCall): Promise<void> {
     const { replay, key, kind } = this;
     const { leaseMs } = this.given;
     let effect: Buffer | null = null;
@@ -90,7 +90,7 @@ export class BodyPlan implements StepPlan<unknown> {
   }
 
   /** Its next try is far off: it waits in the store. */
-  #park(call: StepCall<unknown>, attempt: number): void {
+  #park(call: AnyCall, attempt: number): void {
     call.row = call.row ? { ...call.row, attempt, status: 'waiting' } : undefined;
     call.saved = true;
     this.replay.wait(call);

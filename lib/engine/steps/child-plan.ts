@@ -2,7 +2,7 @@ import { describeFailure } from '../codec/index.js';
 import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
-import type { StepCall, StepPlan } from './step-call.js';
+import type { AnyCall, StepPlan } from './step-call.js';
 import { noWait } from './wait-plan.js';
 
 export interface ChildPlanGiven {
@@ -28,11 +28,11 @@ export class ChildPlan implements StepPlan<unknown> {
     this.name = given.name;
   }
 
-  begin(call: StepCall<unknown>): void {
+  begin(call: AnyCall): void {
     this.replay.work(call, () => this.#start(call));
   }
 
-  wait(call: StepCall<unknown>): OpenWait {
+  wait(call: AnyCall): OpenWait {
     const childRunId = this.#childRunId ?? call.row?.childRunId ?? null;
     return { ...noWait(this.key, 'child'), dueIfNew: true, childRunId };
   }
@@ -41,7 +41,7 @@ export class ChildPlan implements StepPlan<unknown> {
     return stepOutcome(row);
   }
 
-  async #start(call: StepCall<unknown>): Promise<void> {
+  async #start(call: AnyCall): Promise<void> {
     const { replay } = this;
     let outcome: StepOutcome;
     try {

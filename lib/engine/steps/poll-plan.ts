@@ -3,7 +3,7 @@ import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
 import type { BodyContext } from './body-plan.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
-import type { StepCall, StepPlan } from './step-call.js';
+import type { AnyCall, StepPlan } from './step-call.js';
 import { noWait } from './wait-plan.js';
 
 export interface PollPlanGiven<T> {
@@ -35,7 +35,7 @@ export class PollPlan<T> implements StepPlan<T> {
     this.name = given.name;
   }
 
-  begin(call: StepCall<T>): void {
+  begin(call: AnyCall): void {
     this.replay.work(call, () => this.#poll(call));
   }
 
@@ -48,7 +48,7 @@ export class PollPlan<T> implements StepPlan<T> {
     return this.given.outcome(stepOutcome(row) as Polled);
   }
 
-  async #poll(call: StepCall<T>): Promise<void> {
+  async #poll(call: AnyCall): Promise<void> {
     const { replay, key, name } = this;
     const { host } = replay;
     const overdue = call.row?.expiresInMs !== undefined && call.row.expiresInMs !== null && call.row.expiresInMs <= 0;
@@ -71,7 +71,7 @@ export class PollPlan<T> implements StepPlan<T> {
   }
 
   /** Not yet: what stands in the store, if anything does, is an instant that has passed. */
-  #later(call: StepCall<T>): void {
+  #later(call: AnyCall): void {
     call.saved = false;
     this.replay.wait(call);
   }

@@ -1,8 +1,10 @@
 import { StepMismatchError } from '../../errors/index.js';
 import type { LedgerRow, OpenWait, StepKind, StepOrder, StepOutcome, StepVerdict } from '../ports/step-store.js';
+import { DeliveryOrder } from './delivery-order.js';
+import { FailedSteps } from './failed-steps.js';
 import { CalledReactions } from './interest.js';
 import type { AttemptWrite, ReplayHost, Suspension } from './replay-host.js';
-import { StepCall, type StepPlan } from './step-call.js';
+import { StepCall, type AnyCall, type StepPlan } from './step-call.js';
 import { LEASE_KEY } from './step-key.js';
 
 /** Macrotasks without a durable call after which a body counts as quiet. */
@@ -23,27 +25,17 @@ const WATCH_MS = 1_000;
  */
 export class Replay {
   /** Calls whose outcome the body hasn't got, by key. */
-  readonly #calls = new Map<string, StepCall<any>>();
-  /** Places in the order of delivery that are recorded, and whose call the body hasn't made yet. */
-  readonly #unasked = new Map<string, number>();
-  readonly #rows = new Map<string, LedgerRow>();
-  /** In which order rows without a place came. */
-  readonly #arrival = new Map<string, number>();
-  /** Places of outcomes that are being written. */
-  readonly #inFlight = new Set<number>();
+  readonly #calls = new Map<string, AnyCall>();
+  readonly #order = new DeliveryOrder();
   readonly #occurrences = new Map<string, number>();
   readonly #called = new CalledReactions();
-  readonly #failures = new WeakMap<object, string>();
-  readonly #failedKeys = new Set<string>();
-  #orders: StepOrder[] = [];
-  #seq = 0;
+  readonly #failed = new FailedSteps();
   #epoch = 0;
   #busy = 0;
   #activity = 0;
   #looping = false;
   #patient = true;
   #watching = false;
-  #openWaits = 0;
   #over = false;
   #ranOn = false;
   #loaded: Promise<void> | undefined;
@@ -62,7 +54,7 @@ export class Replay {
 
   /** Places that the attempt's next write is to take along. */
   get orders(): readonly StepOrder[] {
-    return this.#orders;
+    return this.#order.unwritten;
   }
 
   /** The how-manieth call of this name in this scope. */
@@ -75,14 +67,14 @@ export class Replay {
 
   /** Makes a durable call. Its promise stays pending for ever once the body is dropped. */
   call<T>(plan: StepPlan<T>): Promise<T> {
-    const call = new StepCall<T>(plan, this.#called, (changed) => this.#awaited(changed));
+    const call = new StepCall<T>(plan, this.#called, (changed) => this.#awaited(changed as unknown as AnyCall));
     if (this.#over) {
       this.#tellRanOn(plan.name);
       return call.promise;
     }
     this.#used = true;
-    this.#calls.set(call.key, call);
-    void this.#ask(call);
+    this.#calls.set(call.key, call as unknown as AnyCall);
+    void this.#ask(call as unknown as AnyCall);
     return call.promise;
   }
 
@@ -99,7 +91,7 @@ export class Replay {
   }
 
   /** Work on a call, in this process. What it throws is no outcome but the end: the ledger can't be written. */
-  work(call: StepCall<any>, work: () => Promise<void>): void {
+  work(call: AnyCall, work: () => Promise<void>): void {
     call.phase = 'busy';
     this.#busy++;
     this.#activity++;
@@ -113,8 +105,7 @@ export class Replay {
 
   /** Writes for a call; locked rows are tried again. Places of outcomes delivered since the last write go along. */
   async write(write: AttemptWrite): Promise<StepVerdict> {
-    const orders = this.#orders;
-    this.#orders = [];
+    const orders = this.#order.takeUnwritten();
     for (;;) {
       const verdict = await this.host.journal.write({ ...write, orders });
       if (verdict !== 'busy') return verdict;
@@ -127,19 +118,18 @@ export class Replay {
    * is none yet: the caller sees to the next try. Of an attempt that is over, the outcome is kept for whoever replays it.
    */
   async finish(
-    call: StepCall<any>,
+    call: AnyCall,
     outcome: StepOutcome,
     { begun = false, effect = null }: { begun?: boolean; effect?: Buffer | null } = {},
   ): Promise<void> {
     // What was not begun is no effect of anybody's: an attempt that is over has nothing to keep.
     if (this.#over && !begun) return;
     const { key, kind } = call.plan;
-    const seq = this.#over || outcome.kind === 'again' ? null : ++this.#seq;
-    if (seq !== null) this.#inFlight.add(seq);
+    const seq = this.#over || outcome.kind === 'again' ? null : this.#order.begin();
     const verdict = await this.write({ op: 'finish', key, kind, begun, outcome, seq, effect, orders: [] });
     if (verdict !== 'written') return this.unfenced();
     if (seq === null) return;
-    this.#inFlight.delete(seq);
+    this.#order.written(seq);
     const settled = { ...emptyRow(call), ...call.row, seq, timedOut: false, reopened: false };
     call.row =
       outcome.kind === 'completed'
@@ -149,20 +139,20 @@ export class Replay {
   }
 
   /** Its body may begin again: the row says so, or nothing stands there. */
-  begin(call: StepCall<any>): void {
+  begin(call: AnyCall): void {
     if (this.#over) return;
     if (this.host.aborted) return this.#stop({ kind: 'unfenced' });
     call.plan.begin(call);
   }
 
   /** It waits for something outside. */
-  wait(call: StepCall<any>): void {
+  wait(call: AnyCall): void {
     call.phase = 'waiting';
     this.#moved();
   }
 
   /** Its body runs elsewhere. */
-  block(call: StepCall<any>, row: LedgerRow): void {
+  block(call: AnyCall, row: LedgerRow): void {
     call.phase = 'blocked';
     call.row = row;
     this.#moved();
@@ -179,7 +169,7 @@ export class Replay {
   }
 
   /** The row changed under a call of ours: what stands there now counts. */
-  async reread(call: StepCall<any>): Promise<void> {
+  async reread(call: AnyCall): Promise<void> {
     await this.#load();
     this.#look(call);
   }
@@ -195,11 +185,11 @@ export class Replay {
     readonly reopen: readonly string[];
   } {
     this.#over = true;
-    const keys = this.#failedKeys.size > 0 && thrown ? this.#blamed(thrown.error) : [];
-    return { used: this.#used, openWaits: this.#openWaits > 0, reopen: keys };
+    const reopen = thrown ? this.#failed.blamedFor(thrown.error) : [];
+    return { used: this.#used, openWaits: this.#order.openWaits > 0, reopen };
   }
 
-  async #ask(call: StepCall<any>): Promise<void> {
+  async #ask(call: AnyCall): Promise<void> {
     this.#activity++;
     if (!this.hasLedger) return this.#look(call);
     try {
@@ -211,22 +201,13 @@ export class Replay {
   }
 
   async #load(): Promise<void> {
-    for (const row of await this.host.journal.load()) {
-      if (this.#rows.get(row.key)?.status !== row.status || !this.#arrival.has(row.key)) {
-        this.#arrival.set(row.key, this.#arrival.size);
-      }
-      this.#rows.set(row.key, row);
-      if (row.seq === null) continue;
-      this.#seq = Math.max(this.#seq, row.seq);
-      if (!this.#unasked.has(row.key)) this.#unasked.set(row.key, row.seq);
-    }
-    this.#openWaits = [...this.#rows.values()].filter(({ status }) => status === 'waiting').length;
+    this.#order.learn(await this.host.journal.load());
   }
 
   /** Goes on with a call by what the ledger says of it. */
-  #look(call: StepCall<any>): void {
+  #look(call: AnyCall): void {
     if (this.#over) return;
-    const row = this.#rows.get(call.key);
+    const row = this.#order.row(call.key);
     call.row = row;
     if (row && !fits(row.kind, call.plan.kind)) {
       const { name: step, kind: asked } = call.plan;
@@ -254,13 +235,13 @@ export class Replay {
     }
   }
 
-  #settle(call: StepCall<any>): void {
+  #settle(call: AnyCall): void {
     call.phase = 'done';
-    if (!this.#arrival.has(call.key)) this.#arrival.set(call.key, this.#arrival.size);
+    this.#order.came(call.key);
     this.#moved();
   }
 
-  #awaited(call: StepCall<any>): void {
+  #awaited(call: AnyCall): void {
     call.epoch = this.#epoch;
     this.#moved();
   }
@@ -290,14 +271,14 @@ export class Replay {
       await this.#quiet(next && this.#calls.size === 1 ? 1 : QUIET_TICKS);
       if (this.#over) break;
       const done = this.#nextDone();
-      if (done && !this.#holdsBack(done)) {
+      if (done && !this.#order.holdsBack(done.row!, this.#isAsked)) {
         this.#deliver(done);
         continue;
       }
       if (this.#busy > 0) {
         if (this.#unsaved().length > 0) this.#saveWaits();
         this.#watch();
-        if (!done || this.#inFlight.size > 0) break;
+        if (!done || this.#order.writing) break;
       }
       if (done) {
         await this.#outwait(done);
@@ -318,29 +299,16 @@ export class Replay {
     }
   }
 
-  #nextDone(): StepCall<any> | undefined {
-    let next: StepCall<any> | undefined;
+  #nextDone(): AnyCall | undefined {
+    let next: AnyCall | undefined;
     for (const call of this.#calls.values()) {
-      if (call.phase === 'done' && (!next || this.#before(call, next))) next = call;
+      if (call.phase === 'done' && (!next || this.#order.before(call.row!, next.row!))) next = call;
     }
     return next;
   }
 
-  #before(a: StepCall<any>, b: StepCall<any>): boolean {
-    const [x, y] = [a.row!.seq ?? Infinity, b.row!.seq ?? Infinity];
-    return x === y ? this.#arrival.get(a.key)! < this.#arrival.get(b.key)! : x < y;
-  }
-
-  /** An outcome that the body got earlier, and whose call it hasn't made yet, must not be overtaken. */
-  #holdsBack(done: StepCall<any>): boolean {
-    const seq = done.row!.seq ?? Infinity;
-    for (const place of this.#inFlight) if (place < seq) return true;
-    for (const [key, place] of this.#unasked) if (place < seq && !this.#calls.has(key)) return true;
-    return false;
-  }
-
   /** Plain work between two calls may take its time; code that no longer makes the call never makes it. */
-  async #outwait(done: StepCall<any>): Promise<void> {
+  async #outwait(done: AnyCall): Promise<void> {
     if (this.#patient) {
       this.#patient = false;
       const before = this.#activity;
@@ -350,35 +318,32 @@ export class Replay {
         return;
       }
     }
-    const seq = done.row!.seq ?? Infinity;
-    for (const [key, place] of this.#unasked) {
-      if (place < seq && !this.#calls.has(key)) this.#unasked.delete(key);
-    }
+    this.#order.forgive(done.row!, this.#isAsked);
   }
 
-  #deliver(call: StepCall<any>): void {
+  readonly #isAsked = (key: string): boolean => this.#calls.has(key);
+
+  #deliver(call: AnyCall): void {
     const row = call.row!;
     this.#calls.delete(call.key);
-    this.#unasked.delete(call.key);
-    if (row.seq === null) this.#orders.push({ key: call.key, seq: ++this.#seq });
-    if (call.saved) this.#openWaits--;
+    this.#order.deliver(row);
+    if (call.saved) this.#order.openWaits--;
     this.#epoch++;
     this.#activity++;
     try {
       call.fulfil(call.plan.outcome(row));
     } catch (error) {
-      if (row.status === 'failed') this.#failedKeys.add(call.key);
-      if (typeof error === 'object' && error !== null) this.#failures.set(error, call.key);
+      if (row.status === 'failed') this.#failed.add(call.key, error);
       call.refuse(error);
     }
   }
 
-  #unsaved(): StepCall<any>[] {
+  #unsaved(): AnyCall[] {
     return [...this.#calls.values()].filter((call) => call.wanted && call.phase === 'waiting' && this.#mustWrite(call));
   }
 
   /** A wait stands as it is to stand; of messages the wait that was awaited last is to get them, so that counts too. */
-  #mustWrite(call: StepCall<any>): boolean {
+  #mustWrite(call: AnyCall): boolean {
     if (!call.saved) return true;
     const { kind } = call.plan;
     return (kind === 'signal' || kind === 'event') && call.savedEpoch !== call.epoch;
@@ -402,13 +367,13 @@ export class Replay {
       });
   }
 
-  #markSaved(call: StepCall<any>): void {
-    if (!call.saved) this.#openWaits++;
+  #markSaved(call: AnyCall): void {
+    if (!call.saved) this.#order.openWaits++;
     call.saved = true;
     call.savedEpoch = call.epoch;
   }
 
-  #openWait(call: StepCall<any>): OpenWait {
+  #openWait(call: AnyCall): OpenWait {
     return { ...call.plan.wait(call), epoch: call.epoch };
   }
 
@@ -441,14 +406,14 @@ export class Replay {
     await this.#load();
     for (const call of this.#calls.values()) {
       if (call.phase !== 'waiting' && call.phase !== 'blocked') continue;
-      const row = this.#rows.get(call.key);
+      const row = this.#order.row(call.key);
       if (!row || row.status === 'waiting' || (row.status === 'running' && (row.leaseInMs ?? 0) > 0)) continue;
       if (row.status === 'cancelled' && call.saved === false) continue;
       this.#look(call);
     }
   }
 
-  #suspension(wanted: readonly StepCall<any>[]): Suspension {
+  #suspension(wanted: readonly AnyCall[]): Suspension {
     const blocked = wanted.filter((call) => call.phase === 'blocked');
     const waits = this.#unsaved().map((call) => this.#openWait(call));
     const keep = wanted.filter((call) => call.phase === 'waiting').map(({ key }) => key);
@@ -456,7 +421,7 @@ export class Replay {
       waits.push(leaseWait(Math.min(...blocked.map((call) => call.row!.leaseInMs ?? 0)), this.#epoch));
       keep.push(LEASE_KEY);
     }
-    return { waits, keep, orders: this.#orders };
+    return { waits, keep, orders: this.#order.unwritten };
   }
 
   #stop(stop: Parameters<ReplayHost['stop']>[0]): void {
@@ -472,27 +437,6 @@ export class Replay {
       `BODY_RAN_ON: the body went on after its attempt was over, and called step "${name}", which is never answered. ` +
         'Plain work beside a wait belongs in ctx.step.run or ctx.local.',
     );
-  }
-
-  /** Keys of the failed steps that an error came from: itself, its causes, its parts. */
-  #blamed(error: unknown): string[] {
-    const keys = new Set<string>();
-    const seen = new Set<unknown>();
-    const look = (part: unknown): void => {
-      if (typeof part !== 'object' || part === null || seen.has(part) || seen.size > 100) return;
-      seen.add(part);
-      const key = this.#failures.get(part);
-      if (key !== undefined && this.#failedKeys.has(key)) keys.add(key);
-      try {
-        look((part as Error).cause);
-        const parts: unknown = (part as AggregateError).errors;
-        if (Array.isArray(parts)) parts.forEach(look);
-      } catch {
-        // A getter that throws says nothing.
-      }
-    };
-    look(error);
-    return keys.size > 0 ? [...keys] : [...this.#failedKeys];
   }
 }
 
@@ -518,7 +462,7 @@ function leaseWait(inMs: number, epoch: number): OpenWait {
   };
 }
 
-function emptyRow({ plan }: StepCall<any>): LedgerRow {
+function emptyRow({ plan }: AnyCall): LedgerRow {
   return {
     stageRunId: '',
     key: plan.key,

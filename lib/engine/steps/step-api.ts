@@ -73,7 +73,7 @@ export class Steps {
     private readonly scope = '',
   ) {}
 
-  run(name: string, body: (step: BodyContext) => unknown, options: RunOptions = {}): Promise<any> {
+  run(name: string, body: (step: BodyContext) => unknown, options: RunOptions = {}): Promise<unknown> {
     return this.#call('run', name, (key, problems) => {
       problems.need(typeof body === 'function', 'fn', 'must be a function');
       const policy = options.retry === undefined ? ONCE : compileRetryPolicy(options.retry, `step "${name}"`);
@@ -83,7 +83,7 @@ export class Steps {
     });
   }
 
-  once(name: string, body: (step: BodyContext) => unknown): Promise<any> {
+  once(name: string, body: (step: BodyContext) => unknown): Promise<unknown> {
     return this.#call('once', name, (key, problems) => {
       problems.need(typeof body === 'function', 'fn', 'must be a function');
       return new BodyPlan(this.replay, { key, name, kind: 'once', body, policy: ONCE, leaseMs: this.services.leaseMs });
@@ -106,7 +106,7 @@ export class Steps {
     name: string,
     poll: (step: BodyContext) => unknown,
     options: TimeoutOptions & { readonly every: Duration },
-  ): Promise<any> {
+  ): Promise<unknown> {
     return this.#call('poll', name, (key, problems) => {
       problems.need(typeof poll === 'function', 'fn', 'must be a function');
       checkOnTimeout(options, problems);
@@ -118,9 +118,9 @@ export class Steps {
     });
   }
 
-  waitForEvent(name: string, options: EventOptions): Promise<any> {
+  waitForEvent(name: string, options: EventOptions): Promise<unknown> {
     return this.#call('event', name, (key, problems) => {
-      problems.need(isText(options?.key), 'key', 'must be a text that is not empty');
+      problems.need(isKey(options?.key), 'key', KEY_RULE);
       checkOnTimeout(options, problems);
       const { subject, where } = options;
       if (subject !== undefined) {
@@ -132,16 +132,16 @@ export class Steps {
     });
   }
 
-  waitForSignal(name: string, options: SignalOptions = {}): Promise<any> {
+  waitForSignal(name: string, options: SignalOptions = {}): Promise<unknown> {
     return this.#call('signal', name, (key, problems) => {
       const { signal = name } = options;
-      problems.need(isText(signal), 'signal', 'must be a text that is not empty');
+      problems.need(isKey(signal), 'signal', KEY_RULE);
       checkOnTimeout(options, problems);
       return this.#message(key, name, 'signal', { eventKey: signal, subject: null, where: null }, options);
     });
   }
 
-  runWorkflow(name: string, workflow: unknown, input: unknown, options: ChildOptions = {}): Promise<any> {
+  runWorkflow(name: string, workflow: unknown, input: unknown, options: ChildOptions = {}): Promise<unknown> {
     return this.#call('child', name, (key) => {
       const { wait: waits = true, queue, priority } = options;
       const start = () => this.services.startChild(key, { workflow, input, waits, queue, priority });
@@ -155,7 +155,7 @@ export class Steps {
     items: readonly T[],
     fn: (item: T, step: Steps, index: number) => unknown,
     { concurrency = Infinity }: { readonly concurrency?: number } = {},
-  ): Promise<any[]> {
+  ): Promise<unknown[]> {
     const problems = new Problems();
     problems.name(name);
     problems.need(Array.isArray(items), 'items', 'must be an array');
@@ -266,6 +266,11 @@ function instant(date: unknown): string | undefined {
 
 /** Without a zone it would be another instant in each process. */
 const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+/** As `emit` and `signal` take them; keys stand in an index. */
+const MAX_KEY_LENGTH = 500;
+const KEY_RULE = `must be a text of 1 to ${MAX_KEY_LENGTH} characters`;
+const isKey = (value: unknown): value is string => isText(value) && value.length <= MAX_KEY_LENGTH;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 

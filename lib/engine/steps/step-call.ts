@@ -8,9 +8,9 @@ export interface StepPlan<T> {
   readonly name: string;
   readonly kind: StepKind;
   /** Begins what there is to begin: nothing stands in the ledger, or what stands there may be begun again. */
-  begin(call: StepCall<T>): void;
+  begin(call: AnyCall): void;
   /** How it is written when it waits. */
-  wait(call: StepCall<T>): OpenWait;
+  wait(call: AnyCall): OpenWait;
   /** What the body is given. Throws what the body is to catch. */
   outcome(row: LedgerRow): T;
 }
@@ -73,3 +73,6 @@ export class StepCall<T = unknown> {
     this.#reject(error);
   }
 }
+
+/** A call whose outcome is nobody's concern but its body's. */
+export type AnyCall = StepCall<unknown>;

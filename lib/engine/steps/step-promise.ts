@@ -42,8 +42,10 @@ export class StepPromise<T> extends Promise<T> {
     if (!this.#chaining) this.#watch?.inspected();
   }
 
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    // oxlint-disable-next-line typescript/no-explicit-any -- as Promise has it
     onRejected?: ((reason: any) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     this.#watch?.chained(onFulfilled, onRejected);

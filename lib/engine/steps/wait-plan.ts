@@ -1,6 +1,6 @@
 import type { LedgerRow, OpenWait, StepKind, SubjectName } from '../ports/step-store.js';
 import type { Replay } from './replay.js';
-import type { StepCall, StepPlan } from './step-call.js';
+import type { AnyCall, StepPlan } from './step-call.js';
 
 export interface WaitPlanGiven<T> {
   readonly key: string;
@@ -29,7 +29,7 @@ export class WaitPlan<T> implements StepPlan<T> {
     this.kind = given.kind;
   }
 
-  begin(call: StepCall<T>): void {
+  begin(call: AnyCall): void {
     this.replay.wait(call);
   }
 

@@ -35,7 +35,7 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
   }
 
   async writeSteps(writes: readonly StepWrite[]): Promise<StepVerdict[]> {
-    const verdicts = new Array<StepVerdict>(writes.length);
+    const verdicts: StepVerdict[] = Array.from({ length: writes.length });
     for (const wave of inWaves(writes)) {
       const answers = await this.writeWave(wave);
       wave.forEach(({ index }, place) => (verdicts[index] = answers[place]!.verdict));

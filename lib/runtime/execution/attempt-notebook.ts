@@ -1,5 +1,4 @@
-import { cleanText, encodeJson } from '../../engine/codec/index.js';
-import type { NextId } from '../../engine/ports/index.js';
+import { cleanText, derivedId, encodeJson } from '../../engine/codec/index.js';
 import type { AttemptNotes, NewAnnotation, NewLogLine, StageProgress } from '../../engine/state/notes.js';
 import type { JsonText } from '../../engine/state/rows.js';
 import { InvalidStepError } from '../../errors/index.js';
@@ -14,7 +13,12 @@ export const NOTE_LIMITS = {
   progressLength: 500,
 } as const;
 
-/** Collects what a body notes down, until its attempt's outcome takes it along (ANN-1, OBS-3). */
+/**
+ * Collects what a body notes down, until its attempt's outcome takes it along (ANN-1, OBS-3).
+ *
+ * A body that is replayed after a wait notes the same things again. Their ids are made of stage run, attempt and place, so
+ * what an earlier pass of the same attempt has written stands once.
+ */
 export class AttemptNotebook {
   readonly #annotations: NewAnnotation[] = [];
   readonly #lines: NewLogLine[] = [];
@@ -22,13 +26,19 @@ export class AttemptNotebook {
   #progress: StageProgress | null = null;
 
   constructor(
-    private readonly nextId: NextId,
+    private readonly stageRunId: string,
+    private readonly attempt: number,
     private readonly actor: JsonText | null,
   ) {}
 
   line(level: NewLogLine['level'], message: string): void {
     if (this.#lines.length >= NOTE_LIMITS.lines) this.#dropped++;
-    else this.#lines.push({ id: this.nextId(), level, message: cleanText(message, NOTE_LIMITS.lineLength) });
+    else
+      this.#lines.push({
+        id: this.#id('line', this.#lines.length),
+        level,
+        message: cleanText(message, NOTE_LIMITS.lineLength),
+      });
   }
 
   /** @throws InvalidStepError, InvalidOutputError */
@@ -52,7 +62,7 @@ export class AttemptNotebook {
     const limits = { maxBytes: NOTE_LIMITS.annotationBytes, limit: 'bytes of an annotation' };
     const text = encodeJson(value, { what, ...limits });
     this.#annotations.push({
-      id: this.nextId(),
+      id: this.#id('annotation', this.#annotations.length),
       key: cleanText(key, NOTE_LIMITS.keyLength),
       value: text,
       scope,
@@ -74,8 +84,16 @@ export class AttemptNotebook {
   notes(): AttemptNotes | null {
     const lines = [...this.#lines];
     if (this.#dropped > 0)
-      lines.push({ id: this.nextId(), level: 'warn', message: `${this.#dropped} more lines were not kept.` });
+      lines.push({
+        id: this.#id('line', NOTE_LIMITS.lines),
+        level: 'warn',
+        message: `${this.#dropped} more lines were not kept.`,
+      });
     if (lines.length === 0 && this.#annotations.length === 0 && !this.#progress) return null;
     return { annotations: this.#annotations, lines, progress: this.#progress };
+  }
+
+  #id(kind: string, place: number): string {
+    return derivedId(this.stageRunId, kind, (this.attempt & 0x3fff) * 0x10000 + place);
   }
 }

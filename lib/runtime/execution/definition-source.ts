@@ -20,7 +20,7 @@ export interface RuntimeDefinition {
 export interface RunnableStage {
   execute(context: StageContext): unknown;
   cancel?(context: StageContext): unknown;
-  checkCompletion?(state: any, context: StageContext): unknown;
+  checkCompletion?(state: unknown, context: StageContext): unknown;
 }
 
 /** Whose execution a request-scoped stage is made for. */

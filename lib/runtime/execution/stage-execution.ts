@@ -3,7 +3,6 @@ import { decideRetry } from '../../engine/retry/index.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
 import { COMPLETION_KEY, type ReplayStop } from '../../engine/steps/index.js';
 import { formatDuration } from '../../engine/time/index.js';
-import type { NextId } from '../../engine/ports/index.js';
 import { StageTimeoutError, WorkflowError } from '../../errors/index.js';
 import type { Deadline, Deadlines } from '../background/deadlines.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
@@ -30,7 +29,6 @@ export interface StageExecutionParts {
   readonly random: () => number;
   /** Bytes of one output as JSON (LIMIT-6). */
   readonly maxOutputBytes: number;
-  readonly nextId: NextId;
   /** What durable calls need, but for whether this execution drains. */
   readonly steps: Omit<AttemptReplayParts, 'draining'>;
 }
@@ -137,7 +135,7 @@ export class StageExecution {
   }
 
   async #inContext(attempt: Attempt, call: Call): Promise<BodyEnd> {
-    const { definitions, log, nextId, scope, steps, systemActor } = this.parts;
+    const { definitions, log, scope, steps, systemActor } = this.parts;
     const { job, served } = attempt;
     const surroundings = await scopeOf(job, served.compiled, systemActor);
     return scope.run(surroundings, async (owner) => {
@@ -150,7 +148,8 @@ export class StageExecution {
       });
       const { actor } = surroundings;
       const openReplay = (): AttemptReplay => new AttemptReplay(attempt, { ...steps, draining: () => this.draining });
-      const openNotebook = (): AttemptNotebook => new AttemptNotebook(nextId, job.run.actor);
+      const openNotebook = (): AttemptNotebook =>
+        new AttemptNotebook(job.stageRun.id, job.stageRun.attempt, job.run.actor);
       const parts = { input, owner, actor, definitions, log, openReplay, openNotebook };
       return call(handler, new AttemptContext(attempt, parts));
     });

@@ -10,7 +10,10 @@ export function writeNotes(
   { annotations, lines, progress }: AttemptNotes,
 ): void {
   const noted = { runId: run.id, ownerId: run.ownerId, stageRunId: stageRun.id, attempt, createdAt: now };
-  for (const annotation of annotations) db.annotations.insert({ ...annotation, ...noted });
-  for (const line of lines) db.logLines.insert({ ...line, ...noted });
+  // Noted by an earlier pass through the same body: once is enough.
+  for (const annotation of annotations) {
+    if (!db.annotations.get(annotation.id)) db.annotations.insert({ ...annotation, ...noted });
+  }
+  for (const line of lines) if (!db.logLines.get(line.id)) db.logLines.insert({ ...line, ...noted });
   if (progress !== null) db.stageRuns.patch(stageRun, { progress: { ...progress } });
 }

@@ -12,7 +12,7 @@ type Program =
   | { readonly kind: 'poll'; readonly times: number }
   | { readonly kind: 'sequence'; readonly parts: readonly Program[] }
   | { readonly kind: 'all'; readonly parts: readonly Program[] }
-  | { readonly kind: 'race'; readonly first: number; readonly second: number; readonly then: Program }
+  | { readonly kind: 'race'; readonly first: number; readonly second: number; readonly after: Program }
   | { readonly kind: 'loop'; readonly times: number; readonly part: Program }
   | { readonly kind: 'items'; readonly count: number; readonly part: Program }
   | { readonly kind: 'guarded'; readonly part: Program };
@@ -35,7 +35,7 @@ const program: fc.Arbitrary<Program> = fc.letrec<{ any: Program }>((tie) => ({
       kind: fc.constant('race' as const),
       first: fc.integer({ min: 1, max: 100 }),
       second: fc.integer({ min: 101, max: 300 }),
-      then: tie('any'),
+      after: tie('any'),
     }),
     fc.record({ kind: fc.constant('loop' as const), times: fc.integer({ min: 1, max: 3 }), part: tie('any') }),
     fc.record({ kind: fc.constant('items' as const), count: fc.integer({ min: 0, max: 3 }), part: tie('any') }),
@@ -111,7 +111,7 @@ class Life {
           step.sleep(`${name}.a`, at.first * 60_000).then(() => (this.seen.push(`${name}.a`), 'a')),
           step.sleep(`${name}.b`, at.second * 60_000).then(() => (this.seen.push(`${name}.b`), 'b')),
         ]);
-        return [won, await this.#play(at.then, step, `${name}.c`)];
+        return [won, await this.#play(at.after, step, `${name}.c`)];
       }
       case 'loop': {
         const results: unknown[] = [];

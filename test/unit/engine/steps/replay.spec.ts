@@ -160,6 +160,7 @@ describe('steps', () => {
         try {
           await ctx.step.run('fatal', () => Promise.reject(new Error('boom')));
         } catch (error) {
+          // oxlint-disable-next-line eslint/preserve-caught-error -- with and without it is what is tested
           throw new Error('charge failed', options?.(error));
         }
       });
@@ -265,7 +266,7 @@ describe('order', () => {
             did.push(item);
             return item * 2;
           });
-          return step.run('index', () => doubled + index / 10);
+          return step.run('index', () => (doubled as number) + index / 10);
         },
         { concurrency: 2 },
       ),

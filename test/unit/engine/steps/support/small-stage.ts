@@ -51,6 +51,7 @@ export class SmallStage {
         }
         resolve(end);
       };
+      // oxlint-disable-next-line typescript/no-this-alias -- getters of the host below read it as it changes
       const stage = this;
       const replay = new Replay(
         {
