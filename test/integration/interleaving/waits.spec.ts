@@ -1,0 +1,252 @@
+import type { DataSource } from 'typeorm';
+import type { Pool } from 'pg';
+import type {
+  ClaimedJob,
+  DecideSettled,
+  StepWrite,
+  SuspendRecord,
+  WorkflowStore,
+} from '../../../lib/engine/ports/index.js';
+import { createPostgresStore, EnginePool, PostgresStore, tableNames } from '../../../lib/persistence/index.js';
+import {
+  cancelling,
+  completed,
+  ending,
+  failing,
+  leaseOf,
+  linear,
+  newRun,
+  newStageRun,
+  newTransition,
+  retrying,
+  startKey,
+} from '../../../lib/testing/conformance/builders.js';
+import {
+  awaiting,
+  begin,
+  childWait,
+  finish,
+  newSignal,
+  newWait,
+  signalWait,
+  sleep,
+  suspending,
+} from '../../../lib/testing/conformance/step-builders.js';
+import { freshDatabase } from '../../support/database.js';
+import { brokenInvariants } from '../../support/invariants.js';
+import { exploreAll } from './explore.js';
+import { Side } from './stepped-pool.js';
+
+const ALL = { all: true } as const;
+const LIMITS = { staleMs: 300_000, capMs: 0 };
+const NOTHING: DecideSettled = () => newTransition();
+
+/** What the two sides find: a stage that runs, a body of an earlier attempt that runs still, and a child. */
+interface Ground {
+  readonly job: ClaimedJob;
+  readonly before: ClaimedJob;
+  readonly child: ClaimedJob;
+}
+
+type Act = (store: WorkflowStore, ground: Ground) => Promise<unknown>;
+
+/** As a worker does: what somebody else holds is tried again, waiting. */
+const suspend =
+  (record: (ground: Ground) => SuspendRecord): Act =>
+  async (store, ground) => {
+    const [verdict] = await store.suspend([record(ground)]);
+    if (verdict!.verdict === 'busy') await store.suspend([record(ground)], { lockTimeoutMs: 20_000 });
+  };
+
+const write =
+  (step: (ground: Ground) => StepWrite): Act =>
+  async (store, ground) => {
+    // Each try is a step, and multiplies the orders.
+    for (let tries = 0; tries < 2; tries += 1) {
+      if ((await store.writeSteps([step(ground)]))[0] !== 'busy') return;
+    }
+  };
+
+const ENDS = { cancelWaits: true, reopen: [], freeSteps: true, notes: null };
+
+const ACTS: Readonly<Record<string, Act>> = {
+  'suspend for a sleep that is over': suspend(({ job }) => suspending(job, [sleep('nap', 0)])),
+  'suspend for a signal': suspend(({ job }) => suspending(job, [signalWait('yes'), sleep('late', 600_000)])),
+  'suspend for a child': suspend(({ job, child }) => suspending(job, [childWait('sub', child.run.id)])),
+  'suspend for a lease': suspend(({ job }) =>
+    suspending(job, [newWait('slow~lease', { kind: 'lease', due: { inMs: 300_000 } })]),
+  ),
+  'fire what is due': (store) => store.fireDue(10, 0),
+  'fire what comes due': (store) => store.fireDue(10, 400_000),
+  'end a body of before': write(({ before }) => finish(before, 'slow', { seq: null })),
+  'begin a step': write(({ job }) => begin(job, 'next')),
+  'await a sleep': write(({ job }) => awaiting(job, [sleep('nap', 0)])),
+  'extend leases of steps': (store, { before }) =>
+    store.extendSteps([{ stageRunId: before.stageRun.id, key: 'slow', token: before.token, leaseMs: 1_000 }]),
+  'send the signal': (store, { job }) => store.sendSignal(newSignal(), job.run.id, ALL),
+  'end the child': (store, { child }) => store.record([linear(child)]),
+  'deliver children': (store) => store.deliverChildren(10),
+  complete: (store, { job }) =>
+    store.record([linear(job, { outcome: completed(), transition: ending(), beside: ENDS })]),
+  retry: (store, { job }) => store.record([linear(job, { outcome: retrying(), beside: ENDS })]),
+  cancel: (store, { job }) =>
+    store.changeRun(job.run.id, ALL, ({ row }) => ({
+      transition: row.status === 'RUNNING' ? cancelling() : null,
+      answer: null,
+    })),
+  fail: (store, { job }) =>
+    store.changeRun(job.run.id, ALL, ({ row }) => ({
+      transition: row.status === 'RUNNING' ? failing() : null,
+      answer: null,
+    })),
+  claim: (store) => store.claim({ workerId: 'w2', limit: 10, queues: null, unserved: [] }),
+  reap: (store, { job }) => {
+    const { stageRun, run } = job;
+    const expired = {
+      ...leaseOf(job),
+      ...({ kind: 'execute', definitionKey: run.definitionKey, node: stageRun.node, key: stageRun.key } as const),
+      ...({ stage: stageRun.stage, visit: 1, attempt: 1, losses: 1, workerId: 'w1', reason: 'stale' } as const),
+    };
+    const failure = { code: 'LEASE_EXPIRED', name: 'Error', message: 'gone', retryable: true };
+    return store.reap([{ expired, outcome: { kind: 'lost', failure, delayMs: 0 }, events: [] }], LIMITS, NOTHING);
+  },
+};
+
+/** Each that begins a wait beside what may end it, or the stage, in the same moment. */
+const PAIRS: Readonly<Record<string, readonly string[]>> = {
+  'suspend for a sleep that is over': [
+    'fire what is due',
+    'begin a step',
+    'cancel',
+    'reap',
+    'complete',
+    'retry',
+    'claim',
+  ],
+  'suspend for a signal': ['send the signal', 'fire what comes due', 'fail'],
+  'suspend for a child': ['end the child', 'deliver children'],
+  'suspend for a lease': ['end a body of before', 'extend leases of steps', 'fire what comes due'],
+  'await a sleep': ['fire what is due', 'suspend for a sleep that is over', 'cancel', 'fail', 'complete'],
+};
+/** What goes on meets what ends it, and what makes it go on too. */
+const ASLEEP: Readonly<Record<string, readonly string[]>> = {
+  'fire what is due': [
+    'fire what is due',
+    'send the signal',
+    'deliver children',
+    'end a body of before',
+    'cancel',
+    'claim',
+  ],
+  'end a body of before': ['deliver children', 'cancel'],
+};
+const pairs = (of: typeof PAIRS): [string, string][] =>
+  Object.entries(of).flatMap(([first, seconds]) => seconds.map((second): [string, string] => [first, second]));
+
+describe('two connections, statement by statement', () => {
+  let dataSource: DataSource;
+  let monitor: Pool;
+  let plain: WorkflowStore;
+  let pools: EnginePool[];
+  let pids: number[];
+
+  beforeAll(async () => {
+    const database = await freshDatabase();
+    dataSource = await database.openDataSource();
+    monitor = database.openPool({ max: 2, statement_timeout: 30_000 });
+    plain = await createPostgresStore(dataSource);
+    pools = [await EnginePool.open(dataSource, { size: 1 }), await EnginePool.open(dataSource, { size: 1 })];
+    pids = await Promise.all(pools.map(pidOf));
+  });
+
+  afterAll(async () => {
+    await Promise.all([plain.close(), ...pools.map((pool) => pool.close())]);
+    await monitor.end();
+    await dataSource.destroy();
+  });
+
+  const pidOf = async (pool: EnginePool): Promise<number> => {
+    const [row] = await pool.query<{ pid: number }>({ name: 'pid', text: 'SELECT pg_backend_pid() AS pid' });
+    return row!.pid;
+  };
+
+  async function claimOf(runId: string): Promise<ClaimedJob> {
+    const { claimed } = await plain.claim({ workerId: 'w1', limit: 10, queues: null, unserved: [] });
+    return claimed.find((job) => job.run.id === runId)!;
+  }
+
+  async function ground(): Promise<Ground> {
+    const t = tableNames();
+    const filled = [
+      t.runs,
+      t.stageRuns,
+      t.nodeVisits,
+      t.attempts,
+      t.jobs,
+      t.idempotencyKeys,
+      t.outbox,
+      t.steps,
+      t.events,
+    ];
+    await monitor.query(`TRUNCATE ${filled.join(', ')}`);
+    const run = newRun({ transition: newTransition({ stageRuns: [newStageRun()] }) });
+    await plain.createRuns([run]);
+    const before = await claimOf(run.id);
+    await plain.writeSteps([begin(before, 'slow')]);
+    await plain.record([linear(before, { outcome: retrying() })]);
+    const job = await claimOf(run.id);
+    const parent = { runId: run.id, stageRunId: job.stageRun.id, key: 'sub', waits: true, depth: 1 };
+    const sub = newRun({ parent, idempotency: { ...startKey('sub'), ttlMs: null } });
+    await plain.createRuns([sub]);
+    const child = await claimOf(sub.id);
+    // Past its lease for whoever looks, and still held.
+    await monitor.query(`UPDATE ${t.jobs} SET locked_at = locked_at - interval '1 hour'`);
+    return { job, before, child };
+  }
+
+  async function explore(
+    acts: readonly [string, string],
+    prepare?: (found: Ground) => Promise<unknown>,
+  ): Promise<number> {
+    return exploreAll(monitor, async () => {
+      const found = await ground();
+      await prepare?.(found);
+      const sides = pools.map((pool, index) => new Side('AB'[index]!, pool, pids[index]!)) as [Side, Side];
+      sides.forEach((side, index) =>
+        side.start(() => ACTS[acts[index]!]!(new PostgresStore(side.stepped, tableNames()), found)),
+      );
+      return {
+        sides,
+        check: async (trace) => {
+          expect({ trace, broken: await brokenInvariants(monitor) }).toEqual({ trace, broken: {} });
+        },
+      };
+    });
+  }
+
+  it.each(pairs(PAIRS))(
+    'WAIT-1: %s beside %s: nothing is missed, and nothing left asleep',
+    async (first, second) => {
+      expect(await explore([first, second])).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+
+  it.each(pairs(ASLEEP))(
+    'WAIT-2: of a stage that sleeps, %s beside %s: it goes on once',
+    async (first, second) => {
+      const prepare = async (found: Ground): Promise<void> => {
+        const waits = [
+          sleep('nap', 0),
+          signalWait('yes'),
+          childWait('sub', found.child.run.id),
+          newWait('slow~lease', { kind: 'lease', due: { inMs: 300_000 } }),
+        ];
+        await plain.suspend([suspending(found.job, waits)]);
+        await plain.record([linear(found.child)]);
+      };
+      expect(await explore([first, second], prepare)).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+});
