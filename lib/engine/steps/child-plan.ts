@@ -9,8 +9,12 @@ export interface ChildPlanGiven {
   readonly key: string;
   readonly name: string;
   readonly waits: boolean;
-  /** Starts the child, or finds the one that an earlier attempt started. Rejects when it can't be started. */
-  readonly start: () => Promise<{ readonly runId: string }>;
+  /**
+   * Starts the child, or finds the one that an earlier attempt started. Rejects when it can't be started.
+   *
+   * @param failed the child that failed before, when the stage's retry opened this step again: another one takes its place
+   */
+  readonly start: (failed: string | null) => Promise<{ readonly runId: string }>;
 }
 
 /** `step.runWorkflow`: starts a child and, where it is waited for, waits for its end (STEP-9). */
@@ -45,7 +49,8 @@ export class ChildPlan implements StepPlan<unknown> {
     const { replay } = this;
     let outcome: StepOutcome;
     try {
-      const { runId } = await this.given.start();
+      const failed = call.row?.status === 'failed' ? call.row.childRunId : null;
+      const { runId } = await this.given.start(failed);
       this.#childRunId = runId;
       if (this.given.waits && !replay.host.aborted) return replay.wait(call);
       outcome = { kind: 'completed', result: JSON.stringify({ runId }) };

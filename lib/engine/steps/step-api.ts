@@ -27,6 +27,8 @@ export interface ChildRequest {
   readonly workflow: unknown;
   readonly input: unknown;
   readonly waits: boolean;
+  /** The child that this one takes the place of, after it failed and the stage was retried; null at first. */
+  readonly failed: string | null;
   readonly queue?: string;
   readonly priority?: number;
 }
@@ -144,7 +146,8 @@ export class Steps {
   runWorkflow(name: string, workflow: unknown, input: unknown, options: ChildOptions = {}): Promise<unknown> {
     return this.#call('child', name, (key) => {
       const { wait: waits = true, queue, priority } = options;
-      const start = () => this.services.startChild(key, { workflow, input, waits, queue, priority });
+      const start = (failed: string | null) =>
+        this.services.startChild(key, { workflow, input, waits, queue, priority, failed });
       return new ChildPlan(this.replay, { key, name, waits, start });
     });
   }

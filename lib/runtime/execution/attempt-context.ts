@@ -10,6 +10,7 @@ import type {
   Suspended,
   SuspendOptions,
 } from '../../interfaces/index.js';
+import { InvalidStepError } from '../../errors/index.js';
 import type { RuntimeLog } from '../background/runtime-log.js';
 import type { Attempt } from './attempt.js';
 import type { DefinitionSource } from './definition-source.js';
@@ -123,6 +124,8 @@ export class AttemptContext implements StageContext {
   }
 
   #replay(): AttemptReplay {
+    if (this.#attempt.job.kind === 'cancel')
+      throw new InvalidStepError({ what: 'ctx in cancel(ctx)', problems: [IN_HOOK] });
     return (this.#attempt.replay ??= this.#parts.openReplay());
   }
 
@@ -135,3 +138,9 @@ export class AttemptContext implements StageContext {
     return this.#earlier;
   }
 }
+
+const IN_HOOK = {
+  path: 'step',
+  message:
+    'makes durable calls, which the stage of a cancelled run no longer can; do it plainly, the hook is tried again',
+};

@@ -20,7 +20,8 @@ export interface ChildParent {
  * Starts children for steps (STEP-9): owner, actor and trace are the parent's, whose context the step runs in.
  *
  * The start key is internal, made of stage run and step: a crash, a retry or a second worker finds the same child; a rerun has
- * other stage runs, and starts anew (RUN-5). It lives as long as the child.
+ * other stage runs, and starts anew (RUN-5); a retry of a step whose child failed starts another in its place. It lives as
+ * long as the child.
  */
 export class ChildStarter {
   readonly #ready: EngineReady;
@@ -35,7 +36,7 @@ export class ChildStarter {
 
   /** @throws UnknownWorkflowError, InvalidInputError, LimitExceededError, what the store throws */
   async start(parent: ChildParent, request: ChildRequest): Promise<{ readonly runId: string }> {
-    const { workflow, input, waits, queue, priority = parent.priority } = request;
+    const { workflow, input, waits, failed, queue, priority = parent.priority } = request;
     const depth = parent.depth + 1;
     checkNestingDepth(this.#limits, depth, `run ${parent.runId}`);
     const engine = await this.#ready();
@@ -53,7 +54,7 @@ export class ChildStarter {
     const child: NewRun = {
       ...prepared,
       idempotency: {
-        digest: digest(['child', stageRunId, key]),
+        digest: digest(['child', stageRunId, key, failed]),
         inputDigest: digest([prepared.input]),
         ttlMs: null,
       },

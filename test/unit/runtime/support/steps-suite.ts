@@ -192,6 +192,37 @@ export function describeSteps(given: () => Promise<TestEngineGiven>): void {
     expect(counts).toMatchObject({ CANCELLED: 2 });
   });
 
+  it('STEP-9, STEP-7: when the stage is retried, another child takes the place of one that failed', async () => {
+    let broken = true;
+    const child = workflow('child', [
+      {
+        key: 'c',
+        execute: () => {
+          if (broken) throw new Error('no');
+          return 'fine';
+        },
+        retry: { maxAttempts: 1 },
+      },
+    ]);
+    const parent = workflow('parent', [
+      {
+        key: 'p',
+        execute: ({ step }: StageContext) => step.runWorkflow('child', 'child', null),
+        retry: { maxAttempts: 1 },
+      },
+    ]);
+    const engine = await engineWith(child, parent);
+    const runId = await engine.start(parent);
+    await engine.drain();
+    await engine.travel(1);
+    expect((await engine.history(runId)).run).toMatchObject({ status: 'FAILED', failureCode: 'CHILD_RUN_FAILED' });
+    broken = false;
+    await engine.retry(runId);
+    await engine.drain();
+    await engine.travel(1);
+    expect(await engine.output(runId)).toBe('fine');
+  });
+
   it('WAIT-6, WAIT-4: an asynchronous stage is polled until it is ready, its state kept', async () => {
     const seen: unknown[] = [];
     const { engine, flow } = await engineOf((ctx) => ctx.suspend({ every: '10 min', state: { job: 7, polls: 0 } }));

@@ -88,10 +88,10 @@ export class TestEngine {
       sink: this.sink,
       log: this.log,
       nextId: v7,
-      startChild: async ({ job }, key, { workflow, input, waits }) => {
+      startChild: async ({ job }, key, { workflow, input, waits, failed }) => {
         const flow = workflows.find(({ compiled }) => compiled.id === workflow);
         if (!flow) throw new Error(`There is no workflow ${String(workflow)}.`);
-        const digest = createHash('sha256').update(`${job.stageRun.id} ${key}`).digest();
+        const digest = createHash('sha256').update(`${job.stageRun.id} ${key} ${failed}`).digest();
         const runId = await this.start(flow, input, {
           idempotency: { digest, inputDigest: digest, ttlMs: null },
           parent: { runId: job.run.id, stageRunId: job.stageRun.id, key, waits, depth: job.run.depth + 1 },
