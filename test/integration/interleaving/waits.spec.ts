@@ -151,7 +151,7 @@ const ASLEEP: Readonly<Record<string, readonly string[]>> = {
     'cancel',
     'claim',
   ],
-  'end a body of before': ['deliver children', 'cancel'],
+  'end a body of before': ['deliver children'],
 };
 /** The same where the waits stand while the stage runs still: what ends one leaves a mark, for the suspend to see. */
 const AWAITED: Readonly<Record<string, readonly string[]>> = {

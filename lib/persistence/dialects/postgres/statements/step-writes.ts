@@ -57,7 +57,8 @@ export interface StepAnswer {
  * changes a row once.
  *
  * A body whose attempt is over ends without a place, and makes a replay's wait for its lease due (`lease_waits`). Its suspend
- * locks running rows: either sees the other. $1 offset ms.
+ * locks running rows: either sees the other. One that somebody holds is left to them: they end it, or the run; if they then
+ * don't (a host rolls its cancel back), it comes due when the lease would have been over. $1 offset ms.
  */
 export function writeSteps(t: TableNames): Statement {
   const now = clock('$1');
