@@ -56,6 +56,8 @@ export interface ClaimedStageRun {
   readonly deferrals: number;
   /** It was claimed before: its step ledger may hold something. */
   readonly hasLedger: boolean;
+  /** It goes on after a wait, its attempt the same as before. */
+  readonly resumed: boolean;
 }
 
 export interface EarlierStageRun {

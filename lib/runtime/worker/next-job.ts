@@ -35,6 +35,7 @@ export function nextJob(
       budgetFrom: 0,
       deferrals: 0,
       hasLedger: false,
+      resumed: false,
     },
     earlier: [...job.earlier, own, ...skipped],
   };

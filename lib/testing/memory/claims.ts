@@ -88,7 +88,7 @@ function take(session: MemorySession, job: JobRecord, workerId: string): Claimed
   const goesOn = stageRun.resumed;
   hold(session, job, stageRun, { workerId, token });
   if (job.kind === 'execute' && !goesOn) tell(session, run.id, [stageStarted(stageRun)]);
-  return claimedJob(session, job, run, stageRun, token);
+  return claimedJob(session, job, run, stageRun, { token, resumed: goesOn });
 }
 
 function discard<Ghost extends 'orphan' | 'duplicate'>({ db }: MemorySession, job: JobRecord, ghost: Ghost): Ghost {
@@ -101,7 +101,7 @@ function claimedJob(
   job: JobRecord,
   run: RunRecord,
   stageRun: StageRunRecord,
-  token: string,
+  { token, resumed }: { readonly token: string; readonly resumed: boolean },
 ): ClaimedJob {
   return {
     kind: job.kind,
@@ -132,6 +132,7 @@ function claimedJob(
       budgetFrom: stageRun.budgetFrom,
       deferrals: stageRun.deferrals,
       hasLedger: stageRun.claims > 1,
+      resumed,
     },
     earlier: earlierOf(session, run),
   };

@@ -91,6 +91,7 @@ export function describeClaims({ it, expect }: StoreSuite): void {
       budgetFrom: 0,
       deferrals: 0,
       hasLedger: false,
+      resumed: false,
     });
   });
 

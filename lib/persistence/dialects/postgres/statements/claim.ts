@@ -86,7 +86,8 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT us.run_id, us.owner_id, ${slotOf('us.run_id')}, json_build_array(json_build_object('type', 'stage:started', 'stageRunId', us.id,
              'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us WHERE NOT us.resumed)
-    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger, ${claimedColumns(t)}
+    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger,
+           coalesce(us.resumed, false) AS resumed, ${claimedColumns(t)}
       FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id
       JOIN ${t.stageRuns} s ON s.id = st.id JOIN ${t.runs} r ON r.id = st.run_id
      ORDER BY st.priority DESC, st.run_at, st.run_id, st.ordinal`,

@@ -11,6 +11,7 @@ export interface ClaimedRow {
   run_status: string;
   attempt: number;
   has_ledger: boolean;
+  resumed: boolean;
   stage_run_id: string;
   node: string;
   key: string;
@@ -80,6 +81,7 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
       budgetFrom: row.budget_from,
       deferrals: row.deferrals,
       hasLedger: row.has_ledger,
+      resumed: row.resumed,
     },
     earlier: row.earlier === null ? [] : (JSON.parse(row.earlier) as EarlierTuple[]).map(toEarlier),
   };
