@@ -108,6 +108,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     log,
     random,
     maxOutputBytes,
+    nextId,
     steps: {
       store,
       writer,

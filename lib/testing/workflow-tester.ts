@@ -1,5 +1,5 @@
 import type { INestApplicationContext, ModuleMetadata, Provider, Type } from '@nestjs/common';
-import { Test, type TestingModuleBuilder } from '@nestjs/testing';
+import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { WORKFLOW_OVERRIDES, type WorkflowOverrides } from '../composition/overrides.js';
 import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../composition/workflow-runtime.js';
 import { StepCrashes } from '../runtime/steps/step-crashes.js';
@@ -43,6 +43,11 @@ export interface WorkflowTesterOptions {
   readonly workflow?: WorkflowModuleOptions;
   /** Replaces providers, before the app is built. */
   readonly configure?: (builder: TestingModuleBuilder) => unknown;
+  /**
+   * Makes the app of the built module, before it is initialised: `(module) => module.createNestApplication()` for one that is to
+   * listen. It is then `tester.app`. @default the module itself, which has no HTTP
+   */
+  readonly createApp?: (module: TestingModule) => INestApplicationContext;
 }
 
 /** What a drain, or a journey, did. */
@@ -89,7 +94,8 @@ export class WorkflowTester {
       const overrides = { ...overridesOf(database, typeof imports === 'function'), crashes };
       builder.overrideProvider(WORKFLOW_OVERRIDES).useValue(overrides);
       options.configure?.(builder);
-      app = await builder.compile();
+      const module = await builder.compile();
+      app = options.createApp?.(module) ?? module;
       await app.init();
       return new WorkflowTester(app, database, crashes);
     } catch (error) {
@@ -157,6 +163,11 @@ export class WorkflowTester {
 
   async status(run: RunHandle | string): Promise<RunStatus> {
     return (await this.#operator.get(run)).status;
+  }
+
+  /** The engine's present instant: the database's clock, and how far it was travelled. */
+  async now(): Promise<Date> {
+    return new Date(await (await this.#runtime.ready()).store.now());
   }
 
   /** Everything that happened in the run. */

@@ -1,5 +1,5 @@
 import { decodeJson } from '../../engine/codec/index.js';
-import { compileCondition } from '../../engine/expression/index.js';
+import { compileCondition, EventValue } from '../../engine/expression/index.js';
 import type { Cursor, EventMatch, EventWait, StoredEvent, WorkflowStore } from '../../engine/ports/index.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
@@ -53,7 +53,8 @@ export class EventMatcher {
   /** An event was stored: ends the waits that it is for. Rejects with what the store throws. Returns how many. */
   async matchEvent(event: StoredEvent): Promise<number> {
     const { store, batch } = this.parts;
-    const payload = decodeJson(event.payload, `The payload of event ${event.id}`);
+    // Read once, for however many conditions.
+    const payload = valueOf(event);
     let fired = 0;
     let complete = true;
     let after: Cursor = null;
@@ -138,7 +139,7 @@ export class EventMatcher {
     do {
       const page: { events: StoredEvent[]; next: Cursor } = await store.findEvents(wait, after, batch);
       for (const event of page.events) {
-        if (!this.#holds(wait, decodeJson(event.payload, `The payload of event ${event.id}`))) continue;
+        if (!this.#holds(wait, valueOf(event))) continue;
         const { runId, stageRunId, key } = wait;
         const { fired, complete } = await this.#fire([{ runId, stageRunId, key, eventId: event.id }]);
         if (fired > 0) return 'fired';
@@ -167,7 +168,7 @@ export class EventMatcher {
   }
 
   /** A condition that can't be asked of this payload is one that does not hold; that is told, since it may be a mistake. */
-  #holds({ where, runId, key }: EventWait, payload: unknown): boolean {
+  #holds({ where, runId, key }: EventWait, payload: EventValue): boolean {
     if (where === null) return true;
     try {
       const { holds, problem } = compileCondition(where).holds(payload);
@@ -190,6 +191,9 @@ export class EventMatcher {
     }
   }
 }
+
+const valueOf = ({ id, payload }: StoredEvent): EventValue =>
+  EventValue.of(decodeJson(payload, `The payload of event ${id}`));
 
 /** Waits for events that one stage run is expected to have at most; more are found by the wake pass. */
 const MOST_WAITS = 50;

@@ -1,4 +1,5 @@
 import { cleanText, derivedId, encodeJson } from '../../engine/codec/index.js';
+import type { NextId } from '../../engine/ports/index.js';
 import type { AttemptNotes, NewAnnotation, NewLogLine, StageProgress } from '../../engine/state/notes.js';
 import type { JsonText } from '../../engine/state/rows.js';
 import { InvalidStepError } from '../../errors/index.js';
@@ -16,29 +17,31 @@ export const NOTE_LIMITS = {
 /**
  * Collects what a body notes down, until its attempt's outcome takes it along (ANN-1, OBS-3).
  *
- * A body that is replayed after a wait notes the same things again. Their ids are made of stage run, attempt and place, so
- * what an earlier pass of the same attempt has written stands once.
+ * What a replayed body notes between its steps it noted before. Such a note's id is made of stage run, attempt, what it says
+ * and the how-manieth of its like it is, so that it stands once. What is noted inside a step, a poll or a check is noted as
+ * often as that runs.
  */
 export class AttemptNotebook {
   readonly #annotations: NewAnnotation[] = [];
   readonly #lines: NewLogLine[] = [];
+  readonly #alike = new Map<string, number>();
   #dropped = 0;
   #progress: StageProgress | null = null;
 
   constructor(
-    private readonly stageRunId: string,
-    private readonly attempt: number,
-    private readonly actor: JsonText | null,
+    private readonly of: { readonly stageRunId: string; readonly attempt: number; readonly actor: JsonText | null },
+    private readonly nextId: NextId,
+    /** Whether what is noted now is noted for the first time. */
+    private readonly isLive: () => boolean,
   ) {}
 
   line(level: NewLogLine['level'], message: string): void {
-    if (this.#lines.length >= NOTE_LIMITS.lines) this.#dropped++;
-    else
-      this.#lines.push({
-        id: this.#id('line', this.#lines.length),
-        level,
-        message: cleanText(message, NOTE_LIMITS.lineLength),
-      });
+    if (this.#lines.length >= NOTE_LIMITS.lines) {
+      this.#dropped++;
+      return;
+    }
+    const text = cleanText(message, NOTE_LIMITS.lineLength);
+    this.#lines.push({ id: this.#id(`line ${level} ${text}`), level, message: text });
   }
 
   /** @throws InvalidStepError, InvalidOutputError */
@@ -62,11 +65,11 @@ export class AttemptNotebook {
     const limits = { maxBytes: NOTE_LIMITS.annotationBytes, limit: 'bytes of an annotation' };
     const text = encodeJson(value, { what, ...limits });
     this.#annotations.push({
-      id: this.#id('annotation', this.#annotations.length),
+      id: this.#id(`annotation ${scope} ${key} ${text}`),
       key: cleanText(key, NOTE_LIMITS.keyLength),
       value: text,
       scope,
-      actor: this.actor,
+      actor: this.of.actor,
     });
   }
 
@@ -85,7 +88,7 @@ export class AttemptNotebook {
     const lines = [...this.#lines];
     if (this.#dropped > 0)
       lines.push({
-        id: this.#id('line', NOTE_LIMITS.lines),
+        id: this.nextId(),
         level: 'warn',
         message: `${this.#dropped} more lines were not kept.`,
       });
@@ -93,7 +96,10 @@ export class AttemptNotebook {
     return { annotations: this.#annotations, lines, progress: this.#progress };
   }
 
-  #id(kind: string, place: number): string {
-    return derivedId(this.stageRunId, kind, (this.attempt & 0x3fff) * 0x10000 + place);
+  #id(what: string): string {
+    if (this.isLive()) return this.nextId();
+    const number = (this.#alike.get(what) ?? 0) + 1;
+    this.#alike.set(what, number);
+    return derivedId(this.of.stageRunId, `${this.of.attempt} ${what}`, number);
   }
 }

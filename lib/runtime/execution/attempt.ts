@@ -26,6 +26,8 @@ export class Attempt {
   replay: AttemptReplay | undefined;
   /** What its end means for its ledger. */
   ended: ReturnType<AttemptReplay['replay']['end']> | undefined;
+  /** Its stage suspended itself, and is asked whether it is done. */
+  checking = false;
   /** What it noted down, once it does. */
   notebook: AttemptNotebook | undefined;
 

@@ -1,6 +1,7 @@
 import { describeFailure, encodeJson, type FailureRecord } from '../../engine/codec/index.js';
 import { decideRetry } from '../../engine/retry/index.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
+import type { NextId } from '../../engine/ports/index.js';
 import { COMPLETION_KEY, type ReplayStop } from '../../engine/steps/index.js';
 import { formatDuration } from '../../engine/time/index.js';
 import { StageTimeoutError, WorkflowError } from '../../errors/index.js';
@@ -11,7 +12,7 @@ import { AttemptContext } from './attempt-context.js';
 import type { AttemptEnd } from './attempt-end.js';
 import { AttemptNotebook } from './attempt-notebook.js';
 import type { Attempt } from './attempt.js';
-import { AttemptReplay, type AttemptReplayParts } from '../steps/attempt-replay.js';
+import { AttemptReplay, isInsideStep, type AttemptReplayParts } from '../steps/attempt-replay.js';
 import { beginWaiting, checkCompletion, suspensionOf, type Completion } from './completion.js';
 import type { ContextScope } from './context-scope.js';
 import type { DefinitionSource, RunnableStage } from './definition-source.js';
@@ -29,6 +30,7 @@ export interface StageExecutionParts {
   readonly random: () => number;
   /** Bytes of one output as JSON (LIMIT-6). */
   readonly maxOutputBytes: number;
+  readonly nextId: NextId;
   /** What durable calls need, but for whether this execution drains. */
   readonly steps: Omit<AttemptReplayParts, 'draining'>;
 }
@@ -126,6 +128,7 @@ export class StageExecution {
     if (job.stageRun.hasLedger && typeof handler.checkCompletion === 'function') {
       const rows = await steps.writer.read(job.stageRun.id);
       const row = rows.find((candidate) => candidate.key === COMPLETION_KEY);
+      attempt.checking = row !== undefined;
       if (row) return checkCompletion(handler, key, row, context, maxOutputBytes);
     }
     const returned = await handler.execute(context);
@@ -148,11 +151,16 @@ export class StageExecution {
       });
       const { actor } = surroundings;
       const openReplay = (): AttemptReplay => new AttemptReplay(attempt, { ...steps, draining: () => this.draining });
-      const openNotebook = (): AttemptNotebook =>
-        new AttemptNotebook(job.stageRun.id, job.stageRun.attempt, job.run.actor);
+      const openNotebook = (): AttemptNotebook => this.#notebookOf(attempt);
       const parts = { input, owner, actor, definitions, log, openReplay, openNotebook };
       return call(handler, new AttemptContext(attempt, parts));
     });
+  }
+
+  #notebookOf(attempt: Attempt): AttemptNotebook {
+    const { run, stageRun } = attempt.job;
+    const of = { stageRunId: stageRun.id, attempt: stageRun.attempt, actor: run.actor };
+    return new AttemptNotebook(of, this.parts.nextId, () => attempt.checking || isInsideStep());
   }
 
   #judge(attempt: Attempt, end: BodyEnd): AttemptEnd {
@@ -167,7 +175,7 @@ export class StageExecution {
     if (end.kind === 'stopped' && (end.stop.kind === 'unfenced' || end.stop.kind === 'crashed')) return end.stop;
     if (
       end.kind === 'abandoned' ||
-      (end.kind === 'stopped' && end.stop.kind === 'shutdown') ||
+      (end.kind === 'stopped' && (end.stop.kind === 'shutdown' || (this.draining && end.stop.kind === 'broken'))) ||
       (this.draining && end.kind === 'threw' && !isOfPayload(end.error))
     ) {
       return { kind: 'released', reason: 'shutdown', delayMs: 0 };

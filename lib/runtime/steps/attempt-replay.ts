@@ -43,6 +43,9 @@ export interface AttemptReplayParts {
 export const STEP_LEASE_MS = 5 * 60_000;
 
 const insideStep = new AsyncLocalStorage<string>();
+/** Whether the code that runs now is a step's body: it runs when its step does, not with every replay. */
+export const isInsideStep = (): boolean => insideStep.getStore() !== undefined;
+
 const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The durable calls of one attempt: its replay, and the `ctx.step` on it. */

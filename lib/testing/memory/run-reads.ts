@@ -56,8 +56,9 @@ export function history(session: MemorySession, runId: string, scope: OwnerScope
     stageRuns: stageRuns.map(stageRunRow),
     attempts: db.attemptsOf.of(runId).map(attemptRow),
     steps: stageRuns.flatMap(({ id }) => db.stepsOf.of(id).sort(inHistory)).map(stepHistoryRow),
-    annotations: db.annotationsOf.of(runId).sort(byId).map(annotationRow),
-    lines: db.logLinesOf.of(runId).sort(byId).map(logLineRow),
+    // In the order in which they were written.
+    annotations: db.annotationsOf.of(runId).map(annotationRow),
+    lines: db.logLinesOf.of(runId).map(logLineRow),
   };
 }
 
@@ -66,8 +67,6 @@ const inHistory = (a: StepRecord, b: StepRecord): number =>
   a.seq === null && b.seq === null
     ? a.createdAt - b.createdAt || (a.key < b.key ? -1 : 1)
     : (a.seq ?? Infinity) - (b.seq ?? Infinity);
-
-const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
 
 /** Everything open of it is suspended, and there is something. */
 function isWaiting({ db }: MemorySession, run: RunRecord): boolean {

@@ -1,5 +1,4 @@
 import type { INestApplication, LogLevel } from '@nestjs/common';
-import { TestingModule } from '@nestjs/testing';
 import { WorkflowTester } from 'nestjs-workflow-engine/testing';
 import { AppModule } from '../app/app.module.js';
 import { setUpHttp } from '../app/set-up-http.js';
@@ -21,19 +20,19 @@ export class TravellingApp {
 
   private constructor(
     private readonly tester: WorkflowTester,
-    private readonly http: INestApplication,
     readonly url: string,
   ) {}
 
   static async open({ server, port = 0, lostAnswers = 0 }: TravellingAppOptions = {}): Promise<TravellingApp> {
+    let http!: INestApplication;
     const tester = await WorkflowTester.create({
       ...(server !== undefined && { server }),
       imports: ({ url }) => [AppModule.register({ databaseUrl: url, lostAnswers })],
+      createApp: (module) => (http = setUpHttp(module.createNestApplication({ logger: LOGGED }))),
     });
     try {
-      const http = setUpHttp(testingModule(tester).createNestApplication({ logger: LOGGED }));
       await http.listen(port, '127.0.0.1');
-      return new TravellingApp(tester, http, await http.getUrl());
+      return new TravellingApp(tester, await http.getUrl());
     } catch (error) {
       await tester.close();
       throw error;
@@ -57,13 +56,7 @@ export class TravellingApp {
   }
 
   async close(): Promise<void> {
-    await this.http.getHttpAdapter().close();
+    // Closes the app, and with it the server.
     await this.tester.close();
   }
-}
-
-/** The tester's app is what Nest's testing kit compiled; that makes a listening app of the same providers. */
-function testingModule({ app }: WorkflowTester): TestingModule {
-  if (app instanceof TestingModule) return app;
-  throw new Error("The tester's app is not the one of Nest's testing kit");
 }

@@ -296,6 +296,27 @@ export function describeSteps(given: () => Promise<TestEngineGiven>): void {
     expect(stageRuns[0]!.progress).toMatchObject({ done: 2, total: 2 });
   });
 
+  it('OBS-3: lines stand once, in their order: replayed ones are not written again, those in steps and checks are', async () => {
+    const { engine, flow } = await engineOf(async (ctx) => {
+      ctx.log('before');
+      await ctx.step.run('one', () => ctx.log('in a step'));
+      for (const n of [1, 2]) {
+        ctx.log('again');
+        await ctx.step.waitFor(`poll ${n}`, ({ attempt }) => (ctx.log('asking'), attempt >= 2), { every: '1h' });
+      }
+      ctx.log('after');
+    });
+    const runId = await engine.start(flow);
+    await engine.drain();
+    for (let hours = 0; hours < 3; hours++) await engine.travel(3_600_001);
+    expect(await engine.statuses(runId)).toMatchObject({ run: 'COMPLETED' });
+    const { lines } = await engine.history(runId);
+    expect(lines.map(({ message }) => message)).toEqual([
+      ...['before', 'in a step', 'again', 'asking', 'asking'],
+      ...['again', 'asking', 'asking', 'after'],
+    ]);
+  });
+
   it('CANCEL-1, WAIT-2: a cancelled run has no open wait; what was to wake it wakes nobody', async () => {
     const did: string[] = [];
     const { engine, flow } = await engineOf(async ({ step }) => {

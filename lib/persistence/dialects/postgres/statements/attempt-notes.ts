@@ -39,7 +39,8 @@ export const progressOf = (notes: AttemptNotes | null): string | null =>
   notes?.progress ? JSON.stringify(notes.progress) : null;
 
 /**
- * CTEs that write what attempts noted. Ids are made in the app, so that a write whose answer was lost notes nothing twice.
+ * CTEs that write what attempts noted. Ids are made in the app, so that a write whose answer was lost notes nothing twice, nor
+ * does a body that is replayed. Lines of one attempt stand in the order in which they were written.
  *
  * @param h name of a CTE of the attempts: `nr`, `sid`, `run_id`, `owner_id`, `attempt`
  * @param first number of the first of the parameters that `noteValues` gives
@@ -48,10 +49,10 @@ export function writeNotes(t: TableNames, h: string, now: string, first: number)
   return `
     annotated AS (
       INSERT INTO ${t.annotations} (id, run_id, stage_run_id, owner_id, key, value, scope, actor, attempt, created_at)
-      SELECT n.id, h.run_id, h.sid, h.owner_id, n.key, n.value, n.scope, n.actor, h.attempt, ${now}
+      SELECT n.id, h.run_id, h.sid, h.owner_id, n.key, n.value, n.scope, n.actor, h.attempt, ${now} + n.nr * interval '1 microsecond'
         FROM ${annotationRows.source('n', first)} JOIN ${h} h ON h.nr = n.w ON CONFLICT (id) DO NOTHING),
     logged AS (
       INSERT INTO ${t.logLines} (id, run_id, stage_run_id, owner_id, attempt, level, message, created_at)
-      SELECT n.id, h.run_id, h.sid, h.owner_id, h.attempt, n.level, n.message, ${now}
+      SELECT n.id, h.run_id, h.sid, h.owner_id, h.attempt, n.level, n.message, ${now} + n.nr * interval '1 microsecond'
         FROM ${lineRows.source('n', first + annotationRows.width)} JOIN ${h} h ON h.nr = n.w ON CONFLICT (id) DO NOTHING)`;
 }

@@ -24,7 +24,7 @@ export function readSteps(t: TableNames): Statement {
 export function readAnnotations(t: TableNames): Statement {
   return {
     name: 'read-annotations',
-    text: `SELECT ${ANNOTATION_COLUMNS} FROM ${t.annotations} a WHERE a.run_id = $1::uuid ORDER BY a.id`,
+    text: `SELECT ${ANNOTATION_COLUMNS} FROM ${t.annotations} a WHERE a.run_id = $1::uuid ORDER BY a.created_at, a.id`,
   };
 }
 
@@ -34,7 +34,7 @@ export function readLines(t: TableNames): Statement {
     name: 'read-lines',
     text: `
     SELECT l.id, l.stage_run_id AS "stageRunId", l.attempt, l.level, l.message, ${isoText('l.created_at')} AS "createdAt"
-      FROM ${t.logLines} l WHERE l.run_id = $1::uuid ORDER BY l.id`,
+      FROM ${t.logLines} l WHERE l.run_id = $1::uuid ORDER BY l.created_at, l.id`,
   };
 }
 
