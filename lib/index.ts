@@ -2,7 +2,7 @@
 export { WorkflowModule } from './workflow.module.js';
 
 // Decorators
-export { OnWorkflowEvent, Stage, Workflow } from './decorators/index.js';
+export { OnWorkflowEvent, Stage, Workflow, WorkflowPolicy } from './decorators/index.js';
 
 // Services
 export {
@@ -39,6 +39,9 @@ export type {
   WakeReport,
 } from './services/index.js';
 
+// Authorization
+export { deny, PolicyStageAuthorizer } from './authorization/index.js';
+
 // Context
 export { WorkflowContext } from './context/index.js';
 export type { CurrentRun, CurrentStage } from './context/index.js';
@@ -46,6 +49,8 @@ export type { CurrentRun, CurrentStage } from './context/index.js';
 // Interfaces
 export type {
   AnnotateOptions,
+  AsyncPolicyAnswer,
+  AuthorizationOptions,
   Branch,
   ChildOptions,
   ClsLike,
@@ -69,10 +74,12 @@ export type {
   NodeOptions,
   NodeSettings,
   NotStorable,
+  ObservableAnswer,
   OutboxOptions,
   OutputOf,
   OwnerOptions,
   ParallelOptions,
+  PolicyAnswer,
   PollOptions,
   Polled,
   PresentOutputOf,
@@ -87,11 +94,14 @@ export type {
   SignalResult,
   SignalWaitOptions,
   Skipped,
+  StageAuthorization,
+  StageAuthorizer,
   StageClass,
   StageContext,
   StageHandler,
   StageInfo,
   StageOptions,
+  StagePolicy,
   StageRunRef,
   StageSchemas,
   StartOptions,
@@ -123,6 +133,7 @@ export type {
   WorkflowOptions,
   WorkflowOptionsFactory,
   WorkflowOutput,
+  WorkflowPolicyOptions,
 } from './interfaces/index.js';
 
 // Ports that hosts may fulfil

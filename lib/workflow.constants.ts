@@ -14,4 +14,5 @@ export const METADATA_PREFIX = 'nestjs-workflow-engine:';
 
 export const STAGE_METADATA = `${METADATA_PREFIX}stage`;
 export const WORKFLOW_METADATA = `${METADATA_PREFIX}workflow`;
+export const WORKFLOW_POLICY_METADATA = `${METADATA_PREFIX}policy`;
 export const ON_WORKFLOW_EVENT_METADATA = `${METADATA_PREFIX}on-workflow-event`;

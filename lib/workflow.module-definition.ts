@@ -119,7 +119,7 @@ function attempt<T>(section: string, problems: OptionProblem[], compile: () => T
 }
 
 function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflowOptions, keyof Compiled> {
-  const { worker, lease, wake, idempotency, events, owners } = data;
+  const { worker, lease, wake, idempotency, events, owners, authorization } = data;
   const queues = worker.queues ? Object.freeze([...new Set(worker.queues)]) : null;
   return {
     dataSource: data.dataSource ?? null,
@@ -154,6 +154,11 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
     idempotency: Object.freeze({ ttlMs: idempotency.ttl, strict: idempotency.strict }),
     events: Object.freeze({ retentionMs: events.retention }),
     owners: Object.freeze({ resolve: owners.resolve ?? null, load: owners.load ?? null }),
+    authorization: Object.freeze({
+      authorizer: authorization.authorizer ?? null,
+      abilities: Object.freeze({ ...authorization.abilities }),
+      timeoutMs: authorization.timeout,
+    }),
     systemActor: data.systemActor ?? null,
     messages: Object.freeze({ ...data.messages }),
     onDrift: data.onDrift,

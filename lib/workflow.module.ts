@@ -10,6 +10,7 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { PolicyStageAuthorizer } from './authorization/index.js';
 import { WORKFLOW_OVERRIDES, type WorkflowOverrides } from './composition/overrides.js';
 import { runtimeOf } from './composition/runtimes.js';
 import { WORKFLOW_RUNTIME, WorkflowRuntime } from './composition/workflow-runtime.js';
@@ -95,9 +96,14 @@ function dynamicModule(
         inject: [WORKFLOW_RUNTIME],
       },
       { provide: WakeService, useFactory: (runtime: WorkflowRuntime) => runtime.wake, inject: [WORKFLOW_RUNTIME] },
+      {
+        provide: PolicyStageAuthorizer,
+        useFactory: (runtime: WorkflowRuntime) => runtime.policies,
+        inject: [WORKFLOW_RUNTIME],
+      },
       { provide: WorkflowHost, useFactory: (runtime: WorkflowRuntime) => runtime.host, inject: [WORKFLOW_RUNTIME] },
     ],
-    exports: [WorkflowService, AnnotationsService, WakeService, WorkflowHost, ContextModule],
+    exports: [WorkflowService, AnnotationsService, WakeService, WorkflowHost, PolicyStageAuthorizer, ContextModule],
   };
 }
 

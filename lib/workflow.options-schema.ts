@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isIdentifier, IDENTIFIER_RULE } from './engine/definition/identifier.js';
 import type { JobTransport } from './engine/ports/index.js';
 import { thrownMessage } from './engine/codec/thrown-text.js';
+import type { StageAuthorizer } from './interfaces/index.js';
 import { formatDuration, MAX_DURATION_MS, MAX_TIMER_MS, parseDurationMs, type Duration } from './engine/time/index.js';
 
 /** The smallest interval of anything that comes round: less is a busy loop, most often seconds written for milliseconds. */
@@ -57,6 +58,16 @@ function isTransport(value: unknown): boolean {
   return TRANSPORT_METHODS.every((method) => isFunction((value as Record<string, unknown>)[method]));
 }
 
+function isAuthorizer(value: unknown): boolean {
+  if (isFunction(value)) return true;
+  return typeof value === 'object' && value !== null && isFunction((value as Record<string, unknown>).authorize);
+}
+
+const ability = z.custom<string | null>(
+  (value) => value === null || (typeof value === 'string' && value.trim() !== ''),
+  'give it the name of an ability, or null for none',
+);
+
 /** The parts of the options that are objects of their own. */
 export const SECTIONS = {
   worker: z.strictObject({
@@ -81,6 +92,16 @@ export const SECTIONS = {
   events: z.strictObject({ retention: period().default(7 * 24 * HOUR_MS) }),
   outbox: z.strictObject({ maxAttempts: integer(1, 1_000).default(10), backoff: z.any().optional() }),
   owners: z.strictObject({ resolve: callback.optional(), load: callback.optional() }),
+  authorization: z.strictObject({
+    authorizer: z
+      .custom<Function | StageAuthorizer>(
+        isAuthorizer,
+        'give it the class of a provider, or an object with authorize()',
+      )
+      .optional(),
+    abilities: z.record(z.string(), ability).default({}),
+    timeout: interval().default(10_000),
+  }),
   retry: z.strictObject({
     maxAttemptsCap: integer(1, 1_000).default(10),
     maxAttempts: z.any().optional(),
@@ -119,6 +140,7 @@ export const OPTIONS_SCHEMA = z.strictObject({
   events: SECTIONS.events.prefault({}),
   outbox: SECTIONS.outbox.prefault({}),
   owners: SECTIONS.owners.prefault({}),
+  authorization: SECTIONS.authorization.prefault({}),
   systemActor: callback.optional(),
   messages: z.record(z.string(), z.string()).default({}),
   onDrift: z.enum(['refuse', 'warn']).default('refuse'),

@@ -3,6 +3,7 @@ import { ServedStages } from '../runtime/execution/served-stages.js';
 import { StageExecution } from '../runtime/execution/stage-execution.js';
 import { Family } from '../runtime/children/family.js';
 import { EventMatcher } from '../runtime/events/event-matcher.js';
+import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { StartChild } from '../runtime/steps/attempt-replay.js';
 import type { StepCrashes } from '../runtime/steps/step-crashes.js';
 import { LiveSteps } from '../runtime/steps/live-steps.js';
@@ -50,6 +51,7 @@ export interface EngineRuntimeParts {
   readonly log: RuntimeLog;
   readonly nextId: NextId;
   readonly startChild: StartChild;
+  readonly gate: StageGate;
   /** Only in tests. */
   readonly crashes?: StepCrashes;
   /** Unique per process incarnation (LEASE-1). */
@@ -104,6 +106,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     definitions,
     scope: contexts,
     systemActor,
+    gate: parts.gate,
     deadlines,
     log,
     random,

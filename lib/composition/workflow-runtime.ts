@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
 
+import type { PolicyStageAuthorizer } from '../authorization/index.js';
 import { ContextRunner } from '../context/index.js';
 import { ShuttingDownError } from '../errors/index.js';
 import { within } from '../runtime/background/within.js';
+import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { AnnotationsService } from '../services/annotations.service.js';
 import { EventDispatcher } from '../services/events/event-dispatcher.js';
 import { EventStream } from '../services/events/event-stream.js';
@@ -11,6 +13,7 @@ import { WakeService } from '../services/wake.service.js';
 import { WorkflowHost } from '../services/workflow-host.js';
 import type { WorkflowService } from '../services/workflow.service.js';
 import type { ChildStarter } from '../services/start/child-starter.js';
+import { Authorization } from './authorization.js';
 import { assembleServices } from './assemble-services.js';
 import { checkDrift } from './drift-check.js';
 import { Engine } from './engine.js';
@@ -44,15 +47,19 @@ export class WorkflowRuntime {
   readonly annotations: AnnotationsService;
   readonly wake: WakeService;
   readonly host: WorkflowHost;
+  /** The policies, for hosts to ask. */
+  readonly policies: PolicyStageAuthorizer;
   readonly #parts: RuntimeParts;
   readonly #hostProviders: HostProviders;
   readonly #stream = new EventStream();
   readonly #contexts: ContextRunner;
   readonly #children: ChildStarter;
   readonly #dispatcher: EventDispatcher;
+  readonly #authorization: Authorization;
   readonly #prepared = new Retryable(() => this.#prepare());
   readonly #opened = new Retryable(() => this.#open());
   readonly #started = new Retryable(() => this.#start());
+  #gate: StageGate | undefined;
   #storage: EngineStorage | undefined;
   #stopping: Promise<void> | undefined;
   #closed = false;
@@ -62,6 +69,8 @@ export class WorkflowRuntime {
     const { options, scope, modules } = parts;
     this.#hostProviders = new HostProviders(modules);
     this.#contexts = new ContextRunner(scope, { loadOwner: options.owners.load ?? undefined });
+    this.#authorization = new Authorization(parts);
+    this.policies = this.#authorization.policies;
     const handlers = new BoundHandlers(parts.registry, parts.resolver);
     const emitter = new EmitterBridge(() => this.#hostProviders.eventEmitter());
     this.#dispatcher = new EventDispatcher(this.#contexts, () => handlers.list(), this.#stream, emitter);
@@ -105,6 +114,7 @@ export class WorkflowRuntime {
     const { registry, lazyModules } = this.#parts;
     this.#hostProviders.complete();
     await registry.load();
+    this.#gate = this.#authorization.gate();
     lazyModules.watch();
   }
 
@@ -139,6 +149,7 @@ export class WorkflowRuntime {
       notifier: storage.notifier,
       definitions: definitionSource(registry),
       contexts: this.#contexts,
+      gate: this.#gate!,
       sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
       log,
       nextId: NEXT_ID,

@@ -1,3 +1,4 @@
 export { OnWorkflowEvent } from './on-workflow-event.decorator.js';
 export { Stage } from './stage.decorator.js';
 export { Workflow } from './workflow.decorator.js';
+export { WorkflowPolicy } from './workflow-policy.decorator.js';

@@ -10,6 +10,7 @@ import type { PipelineDefaults } from '../engine/definition/index.js';
 import type { ResolvedWorkflowOptions } from '../interfaces/resolved-workflow-options.js';
 import { RESOLVED_WORKFLOW_OPTIONS } from '../workflow.constants.js';
 import { foreignDecoratorError } from './foreign-decorators.js';
+import type { FoundPolicy } from './found-policy.js';
 import { HandlerResolver } from './handler-resolver.js';
 import { MetadataAccessor } from './metadata-accessor.js';
 import type { HostModule } from './provider-wrapper.js';
@@ -21,7 +22,7 @@ import { WorkflowExplorer, type FoundEventHandler } from './workflow-explorer.js
 export type ServingCheck = (definitions: readonly ServedDefinition[]) => Promise<void>;
 
 /**
- * Holds the stages, definitions and event handlers of this app.
+ * Holds the stages, definitions, policies and event handlers of this app.
  *
  * Filled by `load()` at boot, and by `refresh()` for modules that are loaded lazily later. Either adds all that the
  * modules bring or, where anything is wrong with it, nothing.
@@ -31,6 +32,7 @@ export class DefinitionRegistry {
   private stageTypes: ReadonlyMap<string, StageType> = new Map();
   private served: ReadonlyMap<string, ServedDefinition> = new Map();
   private versions: ReadonlyMap<string, ReadonlyMap<number, ServedDefinition>> = new Map();
+  private found: ReadonlyMap<string, FoundPolicy> = new Map();
   private handlers: readonly FoundEventHandler[] = [];
   private loaded = false;
   /** Modules that need not be looked at again. */
@@ -51,6 +53,11 @@ export class DefinitionRegistry {
   /** By id, then by version. */
   get definitions(): ReadonlyMap<string, ReadonlyMap<number, ServedDefinition>> {
     return this.versions;
+  }
+
+  /** By ability. */
+  get policies(): ReadonlyMap<string, FoundPolicy> {
+    return this.found;
   }
 
   get eventHandlers(): readonly FoundEventHandler[] {
@@ -153,12 +160,13 @@ export class DefinitionRegistry {
   }
 
   private async add(modules: readonly HostModule[]): Promise<boolean> {
-    const { stages, workflows, eventHandlers, others } = this.explorer.explore(modules);
+    const { stages, workflows, policies, eventHandlers, others } = this.explorer.explore(modules);
     const foreign = this.options.foreignDecorators === 'refuse' ? foreignDecoratorError(others) : undefined;
     if (foreign) throw foreign;
 
-    const draft = new RegistryDraft(this.stageTypes, this.served, this.defaults());
+    const draft = new RegistryDraft(this.stageTypes, this.served, this.found, this.defaults());
     for (const stage of stages) draft.addStage(stage);
+    for (const policy of policies) draft.addPolicy(policy);
     for (const workflow of workflows) {
       await draft.addWorkflow(workflow, (found) => this.resolver.resolve(found, { workflow: found.options.id }));
     }
@@ -173,13 +181,17 @@ export class DefinitionRegistry {
     const known = new Set(this.handlers.map(({ type }) => type));
     const handlers = eventHandlers.filter(({ type }) => !known.has(type));
     const grown =
-      draft.stages.size > this.stageTypes.size || draft.definitions.size > this.served.size || handlers.length > 0;
+      draft.stages.size > this.stageTypes.size ||
+      draft.definitions.size > this.served.size ||
+      draft.policies.size > this.found.size ||
+      handlers.length > 0;
     const versions = new Map<string, Map<number, ServedDefinition>>();
     for (const definition of draft.definitions.values()) {
       const { id, version } = definition.compiled;
       versions.set(id, (versions.get(id) ?? new Map<number, ServedDefinition>()).set(version, definition));
     }
     this.stageTypes = draft.stages;
+    this.found = draft.policies;
     this.served = draft.definitions;
     this.versions = versions;
     this.handlers = [...this.handlers, ...handlers];

@@ -1,5 +1,6 @@
 export { DefinitionRegistry } from './definition-registry.js';
 export type { ServingCheck } from './definition-registry.js';
+export type { FoundPolicy } from './found-policy.js';
 export { HandlerResolver } from './handler-resolver.js';
 export { LazyModules } from './lazy-modules.js';
 export type { FoundProvider } from './provider-wrapper.js';

@@ -5,6 +5,7 @@ import {
   ON_WORKFLOW_EVENT_METADATA,
   STAGE_METADATA,
   WORKFLOW_METADATA,
+  WORKFLOW_POLICY_METADATA,
 } from '../workflow.constants.js';
 
 /** What a decorator was given. Unchecked: the compiler checks it. */
@@ -15,6 +16,8 @@ export const MetadataAccessor = {
   stage: (type: Function): DecoratorOptions | undefined => Reflect.getMetadata(STAGE_METADATA, type),
 
   workflow: (type: Function): DecoratorOptions | undefined => Reflect.getMetadata(WORKFLOW_METADATA, type),
+
+  policy: (type: Function): DecoratorOptions | undefined => Reflect.getMetadata(WORKFLOW_POLICY_METADATA, type),
 
   eventTypes: (method: Function): readonly WorkflowEventType[] | undefined =>
     Reflect.getOwnMetadata(ON_WORKFLOW_EVENT_METADATA, method),

@@ -1,6 +1,7 @@
 import { Complaints, compilePipeline, compileStage, definitionKey, readSchema } from '../engine/definition/index.js';
 import type { CompiledPipeline, PipelineDefaults, PipelineSettings, StageLookup } from '../engine/definition/index.js';
 import { InvalidDefinitionError } from '../errors/index.js';
+import { addPolicy, type FoundPolicy } from './found-policy.js';
 import { MetadataAccessor } from './metadata-accessor.js';
 import { NameClaims } from './name-claims.js';
 import { classesOf, hasMethod } from './provider-wrapper.js';
@@ -19,6 +20,8 @@ const WORKFLOW_OPTIONS = ['id', 'version', 'input', 'retry', 'limits', 'actor', 
 export class RegistryDraft {
   readonly stages: Map<string, StageType>;
   readonly definitions: Map<string, ServedDefinition>;
+  /** By ability. */
+  readonly policies: Map<string, FoundPolicy>;
   readonly complaints = new Complaints();
   /** Stage classes already complained about: pipelines that hold them need not complain again. */
   private readonly faulty = new Set<Function>();
@@ -29,10 +32,12 @@ export class RegistryDraft {
   constructor(
     stages: ReadonlyMap<string, StageType>,
     definitions: ReadonlyMap<string, ServedDefinition>,
+    policies: ReadonlyMap<string, FoundPolicy>,
     private readonly defaults: PipelineDefaults,
   ) {
     this.stages = new Map(stages);
     this.definitions = new Map(definitions);
+    this.policies = new Map(policies);
     for (const { id, stageClass, provider } of stages.values()) {
       this.stageNames.add({ id, version: 0, type: stageClass, place: provider.place });
     }
@@ -48,6 +53,7 @@ export class RegistryDraft {
       options,
       hasExecute: hasMethod(found, 'execute'),
       hasCancelHook: hasMethod(found, 'cancel'),
+      hasCompletionCheck: hasMethod(found, 'checkCompletion'),
     };
     const compiled = compileStage(source, this.complaints);
     const id = String(options.id);
@@ -58,6 +64,10 @@ export class RegistryDraft {
     if (!compiled || rival) this.faulty.add(type);
     else if (!this.stages.has(id))
       this.stages.set(id, Object.freeze({ ...compiled, stageClass: type, provider: found }));
+  }
+
+  addPolicy(found: FoundClass): void {
+    addPolicy(found, this.policies, this.complaints);
   }
 
   async addWorkflow(found: FoundClass, resolve: ResolveBlueprint): Promise<void> {

@@ -18,13 +18,14 @@ export interface FoundEventHandler extends FoundProvider {
 export interface Explored {
   readonly stages: readonly FoundClass[];
   readonly workflows: readonly FoundClass[];
+  readonly policies: readonly FoundClass[];
   readonly eventHandlers: readonly FoundEventHandler[];
   /** Every provider without a decorator of ours. */
   readonly others: readonly FoundProvider[];
 }
 
 /**
- * Finds the stages, workflows and event handlers among the providers of modules: by class, factory or value, inherited,
+ * Finds the stages, workflows, policies and event handlers among the providers of modules: by class, factory or value, inherited,
  * request-scoped, replaced in a test. A class provided in several modules, or under several tokens, counts once
  * (FAULT H1). Finds only; it starts and constructs nothing.
  */
@@ -53,16 +54,24 @@ export class WorkflowExplorer {
     ];
     const stages = new Map<Function, FoundClass>();
     const workflows = new Map<Function, FoundClass>();
+    const policies = new Map<Function, FoundClass>();
     const others: FoundProvider[] = [];
     for (const wrapper of ordered) {
       const isStage = this.collect(wrapper, MetadataAccessor.stage, stages);
       const isWorkflow = this.collect(wrapper, MetadataAccessor.workflow, workflows);
+      const isPolicy = this.collect(wrapper, MetadataAccessor.policy, policies);
       const type = classesOf(wrapper)[0];
-      if (!isStage && !isWorkflow && type) others.push(found(wrapper, type));
+      if (!isStage && !isWorkflow && !isPolicy && type) others.push(found(wrapper, type));
     }
     const controllers = this.discovery.getControllers({}, [...modules]);
     const eventHandlers = this.eventHandlers([...ordered, ...controllers]);
-    return { stages: [...stages.values()], workflows: [...workflows.values()], eventHandlers, others };
+    return {
+      stages: [...stages.values()],
+      workflows: [...workflows.values()],
+      policies: [...policies.values()],
+      eventHandlers,
+      others,
+    };
   }
 
   private collect(

@@ -5,6 +5,15 @@ export type { RunHandle, StartOptions, StartResult, TransactionManager } from '.
 export type { Skipped } from './skipped.js';
 export type { AnnotateOptions, LogLevel, RunInfo, StageContext, StageInfo } from './stage-context.js';
 export type { ConfigOf, InputOf, OutputOf, PresentOutputOf, StageClass, StageHandler } from './stage-handler.js';
+export type {
+  AsyncPolicyAnswer,
+  ObservableAnswer,
+  PolicyAnswer,
+  StageAuthorization,
+  StageAuthorizer,
+  StagePolicy,
+  WorkflowPolicyOptions,
+} from './stage-authorization.js';
 export type { StageOptions } from './stage-options.js';
 export type { Schema, StageSchemas } from './stage-schemas.js';
 export type { Polled, StartedChild, StepApi } from './step-api.js';
@@ -35,6 +44,7 @@ export type {
 } from './workflow-event.js';
 export type { WorkflowModuleAsyncOptions, WorkflowOptionsFactory } from './workflow-module-async-options.js';
 export type {
+  AuthorizationOptions,
   ClsLike,
   DataSourceLike,
   EventOptions,

@@ -2,6 +2,7 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { CompiledLimits } from '../engine/limits/limits.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
+import type { StageAuthorizer } from './stage-authorization.js';
 import type { DataSourceLike, OwnerOptions } from './workflow-module-options.js';
 
 /** {@link WorkflowModuleOptions} as the engine works with them: checked, in milliseconds, nothing left open. Frozen. */
@@ -41,6 +42,12 @@ export interface ResolvedWorkflowOptions {
   /** `policy.maxAttempts` tries, then dead letter. */
   readonly outbox: { readonly policy: CompiledRetryPolicy };
   readonly owners: { readonly resolve: OwnerOptions['resolve'] | null; readonly load: OwnerOptions['load'] | null };
+  readonly authorization: {
+    /** A class: what to look for among the app's providers. Null = the policies alone. */
+    readonly authorizer: Function | StageAuthorizer | null;
+    readonly abilities: Readonly<Record<string, string | null>>;
+    readonly timeoutMs: number;
+  };
   readonly systemActor: (() => unknown) | null;
   readonly messages: MessageOverrides;
   readonly onDrift: 'refuse' | 'warn';

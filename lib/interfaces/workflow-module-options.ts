@@ -2,6 +2,7 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
+import type { StageAuthorizer } from './stage-authorization.js';
 
 /**
  * What `WorkflowModule.forRoot` takes. All optional. Checked as a whole at boot: a wrong or unknown option stops the app
@@ -50,6 +51,7 @@ export interface WorkflowModuleOptions {
   events?: EventOptions;
   outbox?: OutboxOptions;
   owners?: OwnerOptions;
+  authorization?: AuthorizationOptions;
   /** On whose behalf runs of `actor: 'system'` act: what `ctx.actor` is. Asked once per attempt. @default null */
   systemActor?: () => unknown;
   /** Texts instead of the package's, by error code, with the same `{places}` (FAIL-4). */
@@ -149,6 +151,18 @@ export interface OwnerOptions {
   resolve?: (cls: ClsLike) => string | null | undefined;
   /** What bodies see as `ctx.owner`, by the stored id. @default the id itself */
   load?: (id: string) => unknown;
+}
+
+export interface AuthorizationOptions {
+  /**
+   * Asked instead of the policies, about every stage with side effects, whether it names an ability or not: a provider's class,
+   * or an object. It may inject `PolicyStageAuthorizer`, and ask the policies itself. @default the policies
+   */
+  authorizer?: (abstract new (...args: any[]) => StageAuthorizer) | StageAuthorizer;
+  /** The ability to ask about, by `@Stage` id, instead of the stage's own; null = none. */
+  abilities?: Readonly<Record<string, string | null>>;
+  /** How long a policy, or the authorizer, may take to answer; past it, the stage is denied. @default '10s' */
+  timeout?: Duration;
 }
 
 /** The host's ClsService, told by its shape. */

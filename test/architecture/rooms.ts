@@ -56,6 +56,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   context: { errors: values, interfaces: types, '@nestjs/common': values, 'nestjs-cls': values },
 
   // The moving parts.
+  authorization: { discovery: types, engine: values, interfaces: types, runtime: types },
   discovery: {
     engine: values,
     errors: values,
@@ -74,6 +75,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
   // The knot: the files that see every room, and tie the engine's ports to their implementations.
   composition: {
+    authorization: values,
     context: values,
     discovery: values,
     engine: values,
@@ -91,7 +93,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     typeorm: types,
     uuid: values,
   },
-  'workflow.options-schema.ts': { engine: values, errors: values, zod: values },
+  'workflow.options-schema.ts': { engine: values, errors: values, interfaces: types, zod: values },
   'workflow.module-definition.ts': {
     engine: values,
     errors: values,
@@ -101,6 +103,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@nestjs/common': values,
   },
   'workflow.module.ts': {
+    authorization: values,
     composition: values,
     context: values,
     discovery: values,
@@ -113,6 +116,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@nestjs/core': values,
   },
   'index.ts': {
+    authorization: values,
     context: values,
     decorators: values,
     discovery: values,

@@ -11,6 +11,7 @@ export interface StageSource {
   readonly options: Readonly<Record<string, unknown>>;
   readonly hasExecute: boolean;
   readonly hasCancelHook: boolean;
+  readonly hasCompletionCheck: boolean;
 }
 
 /** What a stage is, everywhere it stands. */
@@ -19,13 +20,15 @@ export interface CompiledStageType extends StageTraits {
   readonly outputSchema: ParsableSchema | null;
   readonly ability: string | null;
   readonly sideEffect: boolean;
+  /** The class has a `checkCompletion(state, ctx)`. */
+  readonly hasCompletionCheck: boolean;
 }
 
 const OPTIONS = ['id', 'input', 'output', 'config', 'retry', 'timeout', 'ability', 'queue', 'sideEffect', 'scope'];
 
 /** Checks what `@Stage` says. Complains about everything that is wrong; undefined when anything is. */
 export function compileStage(
-  { place, options, hasExecute, hasCancelHook }: StageSource,
+  { place, options, hasExecute, hasCancelHook, hasCompletionCheck }: StageSource,
   complaints: Complaints,
 ): CompiledStageType | undefined {
   const before = complaints.list.length;
@@ -44,6 +47,7 @@ export function compileStage(
     ability: readAbility(options.ability, place, complaints),
     sideEffect: readSideEffect(options.sideEffect, place, complaints),
     hasCancelHook,
+    hasCompletionCheck,
   };
   return complaints.list.length === before ? Object.freeze(type) : undefined;
 }

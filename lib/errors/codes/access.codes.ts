@@ -3,7 +3,7 @@ import type { ErrorCodeEntry } from './error-code-entry.js';
 /** Who may do what, and about whom. */
 export const ACCESS_CODES = {
   AUTHORIZATION_DENIED: {
-    text: '{what} was denied[[ by the policy of "{ability}"]][[: {reason}]]. Let an actor act who may, or change the policy.',
+    text: '{what} was denied[[ the ability "{ability}"]][[: {reason}]]. Let an actor act who may, or change the policy.',
     meaning: 'A policy denied, threw, did not answer in time, or is missing.',
     retried: false,
     byHand: true,

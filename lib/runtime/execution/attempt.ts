@@ -1,4 +1,4 @@
-import type { ClaimedJob, Lease } from '../../engine/ports/index.js';
+import type { ClaimedJob, LedgerRow, Lease } from '../../engine/ports/index.js';
 import { StageAbortedError, type StageAbortReason } from '../../errors/index.js';
 import type { ReplayStop } from '../../engine/steps/index.js';
 import type { AttemptReplay } from '../steps/attempt-replay.js';
@@ -28,6 +28,8 @@ export class Attempt {
   ended: ReturnType<AttemptReplay['replay']['end']> | undefined;
   /** Its stage suspended itself, and is asked whether it is done. */
   checking = false;
+  /** What its ledger says of the wait of the whole stage; null: it does not wait so; undefined until it is read. */
+  completion: LedgerRow | null | undefined;
   /** What it noted down, once it does. */
   notebook: AttemptNotebook | undefined;
 

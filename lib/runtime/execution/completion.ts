@@ -5,12 +5,24 @@ import { formatDuration, parseDurationMs } from '../../engine/time/index.js';
 import { NoCompletionCheckError, StageFailedError, WaitTimeoutError } from '../../errors/index.js';
 import type { CompletionCheck } from '../../interfaces/index.js';
 import type { AttemptContext } from './attempt-context.js';
+import type { Attempt } from './attempt.js';
 import type { RunnableStage } from './definition-source.js';
 import { completionState, type CompletionState, type Suspending } from './suspended.js';
 
 /** What a stage comes to: something to store, or that it waits. */
 export type Completion =
   { readonly kind: 'output'; readonly value: unknown } | { readonly kind: 'waits'; readonly wait: OpenWait };
+
+/** Reads the ledger of a stage run. */
+export type ReadLedger = (stageRunId: string) => Promise<readonly LedgerRow[]>;
+
+/** The wait of a stage that suspended itself, or null; read once for each attempt. */
+export async function completionRow(attempt: Attempt, read: ReadLedger): Promise<LedgerRow | null> {
+  const { id, hasLedger } = attempt.job.stageRun;
+  if (!hasLedger) return null;
+  attempt.completion ??= (await read(id)).find(({ key }) => key === COMPLETION_KEY) ?? null;
+  return attempt.completion;
+}
 
 /** How an asynchronous stage waits from when `execute` returned `ctx.suspend(…)`. @throws NoCompletionCheckError */
 export function beginWaiting(

@@ -7,6 +7,11 @@ export interface RuntimeStageType {
   readonly id: string;
   readonly inputSchema: ParsableSchema | null;
   readonly outputSchema: ParsableSchema | null;
+  /** What the authorizer is asked about; null where `@Stage` names nothing. */
+  readonly ability: string | null;
+  readonly sideEffect: boolean;
+  /** The class has a `checkCompletion`. */
+  readonly hasCompletionCheck: boolean;
 }
 
 /** What the runtime needs of a definition that this build serves. */

@@ -2,22 +2,24 @@ import { describeFailure, encodeJson, type FailureRecord } from '../../engine/co
 import { decideRetry } from '../../engine/retry/index.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
 import type { NextId } from '../../engine/ports/index.js';
-import { COMPLETION_KEY, type ReplayStop } from '../../engine/steps/index.js';
+import type { ReplayStop } from '../../engine/steps/index.js';
 import { formatDuration } from '../../engine/time/index.js';
 import { StageTimeoutError, WorkflowError } from '../../errors/index.js';
 import type { Deadline, Deadlines } from '../background/deadlines.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { scopeOf, type SystemActor } from './acting.js';
+import { admission } from './admission.js';
 import { AttemptContext } from './attempt-context.js';
 import type { AttemptEnd } from './attempt-end.js';
 import { AttemptNotebook } from './attempt-notebook.js';
 import type { Attempt } from './attempt.js';
 import { AttemptReplay, isInsideStep, type AttemptReplayParts } from '../steps/attempt-replay.js';
-import { beginWaiting, checkCompletion, suspensionOf, type Completion } from './completion.js';
+import { beginWaiting, checkCompletion, completionRow, suspensionOf, type Completion } from './completion.js';
 import type { ContextScope } from './context-scope.js';
 import type { DefinitionSource, RunnableStage } from './definition-source.js';
 import { parseOutput } from './parse-payload.js';
 import { isSkipped } from './skipped.js';
+import type { StageGate } from './stage-gate.js';
 import { readInput } from './stage-input.js';
 import { suspendingOf } from './suspended.js';
 
@@ -25,6 +27,7 @@ export interface StageExecutionParts {
   readonly definitions: DefinitionSource;
   readonly scope: ContextScope;
   readonly systemActor: SystemActor;
+  readonly gate: StageGate;
   readonly deadlines: Deadlines;
   readonly log: RuntimeLog;
   readonly random: () => number;
@@ -122,13 +125,11 @@ export class StageExecution {
 
   /** The body, or the check of a stage that suspended itself: `execute` is not begun anew as if it had not (RETRY-4). */
   async #complete(attempt: Attempt, handler: RunnableStage, context: AttemptContext): Promise<Completion> {
-    const { served, job } = attempt;
-    const { key } = served.stage;
+    const { key } = attempt.served.stage;
     const { maxOutputBytes, steps } = this.parts;
-    if (job.stageRun.hasLedger && typeof handler.checkCompletion === 'function') {
-      const rows = await steps.writer.read(job.stageRun.id);
-      const row = rows.find((candidate) => candidate.key === COMPLETION_KEY);
-      attempt.checking = row !== undefined;
+    if (typeof handler.checkCompletion === 'function') {
+      const row = await completionRow(attempt, (id) => steps.writer.read(id));
+      attempt.checking = row !== null;
       if (row) return checkCompletion(handler, key, row, context, maxOutputBytes);
     }
     const returned = await handler.execute(context);
@@ -138,10 +139,20 @@ export class StageExecution {
   }
 
   async #inContext(attempt: Attempt, call: Call): Promise<BodyEnd> {
-    const { definitions, log, scope, steps, systemActor } = this.parts;
+    const { definitions, gate, log, scope, steps, systemActor } = this.parts;
     const { job, served } = attempt;
     const surroundings = await scopeOf(job, served.compiled, systemActor);
     return scope.run(surroundings, async (owner) => {
+      // Not before a cancel hook: what was begun with leave may be undone without.
+      if (job.kind === 'execute') {
+        const parts = { gate, ledger: (id: string) => steps.writer.read(id) };
+        const admitted = admission(attempt, { owner, actor: surroundings.actor }, parts);
+        if (admitted) {
+          await admitted;
+          // The answer may have taken seconds: nothing of the stage is begun for an attempt that is over by now.
+          if (isOver(attempt)) return { kind: 'abandoned' };
+        }
+      }
       const input = await readInput(job, served);
       const handler = await definitions.resolve(served.type, {
         runId: job.run.id,
@@ -204,6 +215,10 @@ export class StageExecution {
     if (end.kind === 'threw') this.parts.log.warn(`${where} threw after it was over: ${errorLine(end.error)}`);
     else if (end.kind === 'ended') this.parts.log.debug(`${where} ended after it was over; its result was dropped.`);
   }
+}
+
+function isOver({ over, cancelled, leaseLost }: Attempt): boolean {
+  return over || cancelled || leaseLost;
 }
 
 /** Found by the engine's own checks, not thrown for want of a client that shutdown has closed. */

@@ -39,6 +39,7 @@ describe('resolveOptions', () => {
       events: { retentionMs: 604_800_000 },
       outbox: { policy: expect.objectContaining({ maxAttempts: 10 }) },
       owners: { resolve: null, load: null },
+      authorization: { authorizer: null, abilities: {}, timeoutMs: 10_000 },
       systemActor: null,
       messages: {},
       onDrift: 'refuse',
@@ -100,6 +101,20 @@ describe('resolveOptions', () => {
     expect(Object.isFrozen(resolved)).toBe(true);
   });
 
+  it('AUTH-1, AUTH-2: abilities by stage, null too, an authorizer as a class or an object, and its limit', () => {
+    class Own {
+      authorize = () => true;
+    }
+    const own = new Own();
+    const abilities = { pay: 'finance.pay', see: null };
+    for (const authorizer of [Own, own])
+      expect(resolveOptions({ authorization: { authorizer, abilities, timeout: '2s' } }).authorization).toEqual({
+        authorizer,
+        abilities,
+        timeoutMs: 2_000,
+      });
+  });
+
   it('HOST-1: `worker: false` executes nothing', () => {
     expect(resolveOptions({ worker: false }).worker).toBeNull();
     expect(problemsOf({ worker: true })).toHaveProperty('worker');
@@ -152,6 +167,10 @@ describe('resolveOptions', () => {
     ['no DataSource', { dataSource: {} }, ['dataSource']],
     ['a name without letters', { dataSource: '' }, ['dataSource']],
     ['a load that is no function', { owners: { load: 'team' } }, ['owners.load']],
+    ['an authorizer that can ask nobody', { authorization: { authorizer: {} } }, ['authorization.authorizer']],
+    ['an ability without a name', { authorization: { abilities: { pay: ' ' } } }, ['authorization.abilities.pay']],
+    ['an answer without a limit', { authorization: { timeout: 0 } }, ['authorization.timeout']],
+    ['an option of authorization by another name', { authorization: { ability: {} } }, ['authorization.ability']],
     ['a system actor that is no function', { systemActor: {} }, ['systemActor']],
     ['a message that is no text', { messages: { RUN_NOT_FOUND: 1 } }, ['messages.RUN_NOT_FOUND']],
     ['nothing', null, ['']],

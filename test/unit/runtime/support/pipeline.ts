@@ -12,6 +12,7 @@ export interface TestStage extends RunnableStage {
   readonly retry?: RetryPolicy;
   readonly timeoutMs?: number;
   readonly queue?: string;
+  readonly ability?: string;
   readonly when?: CompiledStage['when'];
   readonly input?: RuntimeStageType['inputSchema'];
   readonly output?: RuntimeStageType['outputSchema'];
@@ -94,7 +95,16 @@ export class TestDefinitions implements DefinitionSource {
 
   stageType(id: string): RuntimeStageType | undefined {
     const stage = this.#stage(id);
-    return stage && { id, inputSchema: stage.input ?? null, outputSchema: stage.output ?? null };
+    return (
+      stage && {
+        id,
+        inputSchema: stage.input ?? null,
+        outputSchema: stage.output ?? null,
+        ability: stage.ability ?? null,
+        sideEffect: true,
+        hasCompletionCheck: typeof stage.checkCompletion === 'function',
+      }
+    );
   }
 
   stageIdOf(stage: unknown): string | undefined {

@@ -5,6 +5,7 @@ import type { NewEvent, NewRun, RunHistory, WorkflowStore } from '../../../../li
 import { decideCancel, decideRetry, decideStart } from '../../../../lib/engine/state/decide.js';
 import type { WorkflowModuleOptions } from '../../../../lib/interfaces/index.js';
 import type { ContextScope, ExecutionScope } from '../../../../lib/runtime/execution/context-scope.js';
+import type { StageGate } from '../../../../lib/runtime/execution/stage-gate.js';
 import type { EventSink, RelayedEvent } from '../../../../lib/runtime/outbox/relayed-event.js';
 import { MemoryClock, MemoryDatabase, MemoryStore } from '../../../../lib/testing/memory/index.js';
 import { resolveOptions } from '../../../../lib/workflow.module-definition.js';
@@ -50,9 +51,13 @@ export interface TestEngineGiven {
   /** Around the store: to break it. */
   readonly wrap?: (store: WorkflowStore) => WorkflowStore;
   readonly workerId?: string;
+  /** Asked before stages. @default nobody is */
+  readonly gate?: StageGate;
   /** Instead of the in-memory one; `clock` and `database` then mean nothing. Closed with the engine. */
   readonly store?: WorkflowStore;
 }
+
+const OPEN_GATE: StageGate = { abilityOf: () => undefined, check: async () => ({ allowed: true }) };
 
 const CONTEXT = { nextId: v7, defaultQueue: 'default' };
 
@@ -71,7 +76,7 @@ export class TestEngine {
 
   constructor(
     workflows: readonly TestWorkflow[],
-    { options, database, clock, notifier, wrap, workerId, store: given }: TestEngineGiven = {},
+    { options, database, clock, notifier, wrap, workerId, gate, store: given }: TestEngineGiven = {},
   ) {
     this.clock = clock ?? MemoryClock.standing();
     this.database = database ?? new MemoryDatabase();
@@ -85,6 +90,7 @@ export class TestEngine {
       notifier: this.notifier,
       definitions: this.definitions,
       contexts: this.scope as never,
+      gate: gate ?? OPEN_GATE,
       sink: this.sink,
       log: this.log,
       nextId: v7,

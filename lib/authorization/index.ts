@@ -1,0 +1,5 @@
+export { Asking } from './asking.js';
+export { AuthorizerGate, type GetAuthorizer } from './authorizer-gate.js';
+export { deny } from './deny.js';
+export { PolicyRegistry } from './policy-registry.js';
+export { PolicyStageAuthorizer } from './policy-stage-authorizer.js';

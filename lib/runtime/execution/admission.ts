@@ -1,0 +1,63 @@
+import { decodeJson } from '../../engine/codec/index.js';
+import { AuthorizationDeniedError } from '../../errors/index.js';
+import type { RunInfo, StageAuthorization } from '../../interfaces/index.js';
+import type { Attempt } from './attempt.js';
+import { completionRow, type ReadLedger } from './completion.js';
+import type { StageGate } from './stage-gate.js';
+
+/** Whom an attempt acts for, as its context has it. */
+export interface Acting {
+  readonly owner: unknown;
+  readonly actor: unknown;
+}
+
+export interface AdmissionParts {
+  readonly gate: StageGate;
+  readonly ledger: ReadLedger;
+}
+
+/**
+ * Asks the gate whether an attempt may call its stage. Undefined where nobody has to be asked: that costs no tick.
+ *
+ * @throws AuthorizationDeniedError, never retried (AUTH-4)
+ */
+export function admission(attempt: Attempt, acting: Acting, parts: AdmissionParts): Promise<void> | undefined {
+  const ability = parts.gate.abilityOf(attempt.served.type);
+  return ability === undefined ? undefined : ask(attempt, acting, ability, parts);
+}
+
+async function ask(
+  attempt: Attempt,
+  acting: Acting,
+  ability: string | null,
+  { gate, ledger }: AdmissionParts,
+): Promise<void> {
+  const phase = await phaseOf(attempt, ledger);
+  const { job, served } = attempt;
+  const { id: runId, node, attempt: number } = job.stageRun;
+  const { stage: id, key } = served.stage;
+  const stage = { id, runId, key, node };
+  const answer = await gate.check({ run: runInfo(attempt), stage, ...acting, ability, attempt: number, phase });
+  if (answer.allowed) return;
+  // The catalogue's sentence goes on after the reason.
+  const reason = answer.reason?.trim().replace(/(?<!\.)\.$/, '');
+  throw new AuthorizationDeniedError({ what: `Stage ${key}`, ability, ...(reason && { reason }) });
+}
+
+async function phaseOf(attempt: Attempt, ledger: ReadLedger): Promise<StageAuthorization['phase']> {
+  if (attempt.served.type.hasCompletionCheck && (await completionRow(attempt, ledger))) return 'completion';
+  return attempt.job.stageRun.resumed ? 'resume' : 'execute';
+}
+
+/** Its input is decoded when somebody looks: most policies don't, and it may be large. */
+function runInfo({ job }: Attempt): RunInfo {
+  const { id, definitionId: definition, definitionVersion: version, input } = job.run;
+  return {
+    id,
+    definition,
+    version,
+    get input() {
+      return decodeJson(input, `The input of run ${id}`);
+    },
+  };
+}
