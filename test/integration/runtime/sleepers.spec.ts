@@ -76,8 +76,10 @@ class Sleepers {
     const ms = performance.now() - begun;
     const statements = sent.mock.calls.length;
     sent.mockRestore();
+    // oxlint-disable jest/no-standalone-expect -- called by the test
     expect(report).toMatchObject({ timers: DUE, errors: [] });
     expect(await this.engine.drain()).toBe(DUE);
+    // oxlint-enable jest/no-standalone-expect
     await this.engine.runtime.relay.flush();
     return { ms, statements };
   }
