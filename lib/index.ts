@@ -117,6 +117,7 @@ export type {
   ThrowOnTimeout,
   TimedResult,
   TransactionManager,
+  TransactionOptions,
   WaitForChild,
   WakeOptions,
   WhenInput,

@@ -37,7 +37,14 @@ import { UnservedDefinitions } from '../runtime/worker/unserved-definitions.js';
 import { Worker } from '../runtime/worker/worker.js';
 import { decideSettled } from '../engine/state/decide.js';
 import type { ContextRunner } from '../context/index.js';
-import type { DecideSettled, FinishedRun, NextId, Notifier, WorkflowStore } from '../engine/ports/index.js';
+import type {
+  DecideSettled,
+  FinishedRun,
+  HostTransactions,
+  NextId,
+  Notifier,
+  WorkflowStore,
+} from '../engine/ports/index.js';
 import type { ResolvedWorkflowOptions } from '../interfaces/resolved-workflow-options.js';
 import type { DefinitionSource } from '../runtime/execution/definition-source.js';
 
@@ -52,6 +59,7 @@ export interface EngineRuntimeParts {
   readonly nextId: NextId;
   readonly startChild: StartChild;
   readonly gate: StageGate;
+  readonly transactions: HostTransactions;
   /** Only in tests. */
   readonly crashes?: StepCrashes;
   /** Unique per process incarnation (LEASE-1). */
@@ -78,7 +86,20 @@ const PUMP_CONCURRENCY = 20;
 
 /** Puts the runtime together by hand: who tells whom of what is written here and nowhere else. */
 export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
-  const { options, store, notifier, definitions, contexts, sink, log, nextId, startChild, crashes, workerId } = parts;
+  const {
+    options,
+    store,
+    notifier,
+    definitions,
+    contexts,
+    sink,
+    log,
+    nextId,
+    startChild,
+    transactions,
+    crashes,
+    workerId,
+  } = parts;
   const random = Math.random;
   const context = { nextId, defaultQueue: options.queue.default };
   const outages = new Outages(log);
@@ -117,6 +138,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
       writer,
       live: liveSteps,
       startChild,
+      transactions,
       ...(crashes && { crashes }),
       outages,
       pauses,

@@ -11,6 +11,8 @@ export interface EngineStorage {
   prepare(): Promise<void>;
   /** Tells other processes when the host's transaction commits. */
   announceWithin(transaction: JoinedTransaction, hint: Hint): Promise<void>;
+  /** Runs `work` in a READ COMMITTED transaction on the DataSource that the engine was given. */
+  inTransaction<T>(work: (manager: TransactionManager) => Promise<T>): Promise<T>;
   /** Whether a manager's transaction is one of the database that holds the tables. */
   owns(manager: TransactionManager): boolean;
 }

@@ -1,6 +1,6 @@
 import type { ModulesContainer } from '@nestjs/core';
 import type { EventEmitterLike } from '../services/events/emitter-bridge.js';
-import type { TransactionHostLike } from '../services/transaction/ambient-transactions.js';
+import type { TransactionOpenerLike } from '../services/transaction/ambient-transactions.js';
 
 /** SchedulerRegistry of @nestjs/schedule, told by its shape. */
 export interface SchedulerRegistryLike {
@@ -40,11 +40,11 @@ export class HostProviders {
   }
 
   /** One for each connection that @nestjs-cls/transactional was told of. */
-  transactionHosts(): readonly TransactionHostLike[] {
-    return this.#find<TransactionHostLike>(
+  transactionHosts(): readonly TransactionOpenerLike[] {
+    return this.#find<TransactionOpenerLike>(
       'transactions',
       (name) => name === 'TransactionHost' || name.startsWith('TransactionHost_'),
-      ['isTransactionActive'],
+      ['isTransactionActive', 'withTransaction'],
     );
   }
 

@@ -41,6 +41,7 @@ export async function postgresStorageOn(host: DataSource, options: StorageReques
     announceWithin: async (transaction: JoinedTransaction, hint: Hint) => {
       if (notify) await transaction.query(NOTIFY_WITHIN, [channel, encodeHint(hint)]);
     },
+    inTransaction: (work) => host.transaction('READ COMMITTED', work),
     owns: (manager) => dataSourceOf(manager) === host,
   };
 }

@@ -22,6 +22,7 @@ import type { EngineStorage, OpenStorage } from './engine-storage.js';
 import { BoundHandlers } from './event-handlers.js';
 import { HostProviders } from './host-providers.js';
 import { createNextId } from './new-id.js';
+import { OpenedTransactions } from './opened-transactions.js';
 import { openPostgresStorage } from './postgres-storage.js';
 import { definitionLookup, definitionSource } from './registry-source.js';
 import { RelaySink } from './relay-sink.js';
@@ -158,6 +159,7 @@ export class WorkflowRuntime {
         const { id: runId, depth, priority } = job.run;
         return this.#children.start({ runId, depth, priority, stageRunId: job.stageRun.id, key }, request);
       },
+      transactions: new OpenedTransactions(storage, () => this.#hostProviders.transactionHosts()),
       // A pid alone comes again: in the next container it is 1 too (fault C5).
       workerId: `${hostname()}-${process.pid}-${NEXT_ID()}`,
     });

@@ -29,6 +29,7 @@ export type {
   StepRunOptions,
   ThrowOnTimeout,
   TimedResult,
+  TransactionOptions,
   WaitForChild,
 } from './step-options.js';
 export type { NotStorable, Stored } from './stored.js';

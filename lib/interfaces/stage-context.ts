@@ -2,7 +2,8 @@ import type { ParsedConfig, ParsedInput, StageSchemas } from './stage-schemas.js
 import type { PresentOutputOf, StageClass } from './stage-handler.js';
 import type { Skipped } from './skipped.js';
 import type { StepApi } from './step-api.js';
-import type { StepBodyContext } from './step-options.js';
+import type { TransactionManager } from './run-handle.js';
+import type { StepBodyContext, TransactionOptions } from './step-options.js';
 import type { Stored } from './stored.js';
 import type { SuspendOptions, Suspended } from './suspended.js';
 
@@ -76,6 +77,27 @@ export interface StageContext<S extends StageSchemas = StageSchemas> {
    * `rerunFrom`. For what must not happen twice, such as a payment.
    */
   once<T>(name: string, fn: (step: StepBodyContext) => T | Promise<T>): Promise<Stored<Awaited<T>>>;
+
+  /**
+   * A step of your own database: `fn` writes with the manager it is given, and what it returned is recorded in the same
+   * transaction. After the commit both are there, before it neither, wherever the process dies; a replay answers from the
+   * ledger. Type the parameter: `(manager: EntityManager) => …`.
+   *
+   * The transaction is READ COMMITTED, on a connection of the DataSource that the engine was given. It commits only if this
+   * attempt still holds the stage and the run still runs: a cancel, or another worker's claim, that came first rolls it back.
+   * So does what `fn` throws; that is recorded once the tries of `retry` are used up, and opened again by the stage's own
+   * retry. `fn` may be called more often than it commits: what it does beside the manager belongs in `step.run`.
+   *
+   * Where @nestjs-cls/transactional is set up on that DataSource, it is the ambient transaction too.
+   *
+   * @throws what `fn` threw; InvalidStepError (`INVALID_STEP`) when it ended the transaction or its own run;
+   * InvalidOutputError (`INVALID_OUTPUT`) for a value that JSON cannot hold; InvalidOptionsError (`INVALID_OPTIONS`) on the in-memory store of tests
+   */
+  transaction<T, M extends TransactionManager = TransactionManager>(
+    name: string,
+    fn: (manager: M) => T | Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<Stored<Awaited<T>>>;
 
   /**
    * Plain asynchronous work beside a wait: the stage is not suspended while it runs. Nothing of it is recorded, and it runs

@@ -23,6 +23,11 @@ export interface StepRunOptions {
   leaseFor?: Duration;
 }
 
+export interface TransactionOptions {
+  /** Tries in place, each in a transaction of its own, before the stage's own retry. @default no retry */
+  retry?: RetryPolicy;
+}
+
 export interface StepAllOptions {
   /** Most items at work at once. An integer from 1 on. @default all of them */
   concurrency?: number;

@@ -37,6 +37,10 @@ export const openMemoryStorage: OpenStorage = async (): Promise<EngineStorage> =
     notifier,
     prepare: async () => {},
     announceWithin: async () => {},
+    inTransaction: async () => {
+      const message = "has no transactions: test stages that call ctx.transaction on PostgreSQL, store: 'postgres'";
+      throw new InvalidOptionsError({ where: 'The in-memory store', problems: [{ path: 'store', message }] });
+    },
     owns: () => false,
   };
 };

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { OnWorkflowEvent } from '../../lib/decorators/index.js';
@@ -156,6 +157,14 @@ export async function steps() {
   same<typeof nothing, null>(true);
   const paid = await context.once('pay', async ({ idempotencyKey }) => ({ receipt: idempotencyKey }));
   same<typeof paid, { receipt: string }>(true);
+  const seat = await context.transaction('book', async (manager: EntityManager) => {
+    return { id: (await manager.query('SELECT 1')).length as number };
+  });
+  same<typeof seat, { id: number }>(true);
+  const plain = await context.transaction('plain', (manager) => manager.query('SELECT 1') as Promise<string>, {
+    retry: { maxAttempts: 2 },
+  });
+  same<typeof plain, string>(true);
   const when = await context.local(() => new Date());
   same<typeof when, Date>(true);
 

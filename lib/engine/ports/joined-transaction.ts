@@ -5,3 +5,15 @@
 export interface JoinedTransaction {
   query(sql: string, parameters?: unknown[]): Promise<unknown>;
 }
+
+/** Opens transactions on the host's own DataSource, for bodies of stages (TX-3). */
+export interface HostTransactions {
+  /**
+   * Runs `work` in a READ COMMITTED transaction: commits when it resolves, rolls back when it rejects. `manager` is the
+   * host's EntityManager of it, which the engine hands on and never looks at.
+   *
+   * Rejects with what `work` rejected with, after the rollback; else with what BEGIN or COMMIT failed with. After the latter
+   * whether it was committed has to be read.
+   */
+  run<T>(work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>): Promise<T>;
+}

@@ -1,12 +1,14 @@
 import type { EngineEvent, JsonText } from '../state/rows.js';
 import type { AttemptNotes } from '../state/notes.js';
+import type { JoinedTransaction } from './joined-transaction.js';
 import type { FinishedRun, Lease, RecordOptions } from './work-store.js';
 
 /**
- * What a ledger row stands for. `run` and `once` have a body; the others are waits, but for `lease`: the wait of a replay
- * that met a step whose body still runs elsewhere (STEP-6).
+ * What a ledger row stands for. `run` and `once` have a body, `transaction` one that commits with its row; the others are
+ * waits, but for `lease`: the wait of a replay that met a step whose body still runs elsewhere (STEP-6).
  */
-export type StepKind = 'run' | 'once' | 'sleep' | 'poll' | 'event' | 'signal' | 'child' | 'completion' | 'lease';
+export type StepKind =
+  'run' | 'once' | 'transaction' | 'sleep' | 'poll' | 'event' | 'signal' | 'child' | 'completion' | 'lease';
 
 /**
  * `running`: a body holds it, under a lease of its own. `waiting`: an open wait. `ready`: it may be begun, or polled, again.
@@ -99,7 +101,8 @@ export type StepWrite =
     }
   /**
    * A body has ended. Fenced by the row's own token alone, so that a body whose attempt is over still records what it did.
-   * `begun: false`: there was no `begin` (a poll, a child that could not start): fenced as `begin` is, the row is made here.
+   * `begun: false`: there was no `begin` (a poll, a transaction, a child that could not start): fenced as `begin` is, the row
+   * is made here.
    */
   | {
       readonly op: 'finish';
@@ -182,6 +185,13 @@ export interface StepStore {
 
   /** Writes steps of any number of attempts in one statement, one commit. Verdicts stand in the order of `writes`. Never waits for locks. */
   writeSteps(writes: readonly StepWrite[]): Promise<StepVerdict[]>;
+
+  /**
+   * Writes one step as part of the host's transaction, which is READ COMMITTED and commits next, or rolls back unless the
+   * verdict is `written` (TX-3). Locks run, then stage run, and waits for them: what was not fenced can't be committed, and
+   * whoever ends either comes before the fence or after the commit. Unnamed statements.
+   */
+  writeWithin(write: StepWrite, transaction: JoinedTransaction): Promise<StepVerdict>;
 
   /** Extends leases of step bodies that run (STEP-6). Those that somebody else holds now are passed over. */
   extendSteps(leases: readonly StepLease[]): Promise<void>;

@@ -4,6 +4,7 @@ import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
 import type { AnyCall, StepPlan } from './step-call.js';
+import { IN_PROCESS_MS, park, triesBefore } from './step-tries.js';
 import { noWait } from './wait-plan.js';
 
 /** What a step's body is given. */
@@ -23,9 +24,6 @@ export interface BodyPlanGiven {
   readonly policy: CompiledRetryPolicy;
   readonly leaseMs: number;
 }
-
-/** A pause before another try up to this is spent here; for a longer one the stage may suspend. */
-const IN_PROCESS_MS = 5_000;
 
 /**
  * `step.run` and `ctx.once`: a body that runs under a lease of its own, its outcome written once (STEP-1, STEP-6, STEP-8).
@@ -80,20 +78,13 @@ export class BodyPlan implements StepPlan<unknown> {
         if (replay.host.aborted === 'lease-lost') return replay.unfenced();
         await replay.finish(call, outcome, { begun: true, effect });
         if (outcome.kind !== 'again' || replay.over) return;
-        if (outcome.delayMs > IN_PROCESS_MS) return this.#park(call, attempt);
+        if (outcome.delayMs > IN_PROCESS_MS) return park(replay, call, attempt);
         await replay.host.pause(outcome.delayMs);
         if (replay.over) return;
       } finally {
         hold.done();
       }
     }
-  }
-
-  /** Its next try is far off: it waits in the store. */
-  #park(call: AnyCall, attempt: number): void {
-    call.row = call.row ? { ...call.row, attempt, status: 'waiting' } : undefined;
-    call.saved = true;
-    this.replay.wait(call);
   }
 
   async #outcomeOf(attempt: number): Promise<StepOutcome | undefined> {
@@ -120,6 +111,3 @@ export class BodyPlan implements StepPlan<unknown> {
     return { kind: 'failed', failure: text };
   }
 }
-
-/** A failure that the stage's retry opened again begins a new budget of tries. */
-const triesBefore = (row: LedgerRow | undefined): number => (!row || row.status === 'failed' ? 0 : row.attempt);

@@ -91,6 +91,11 @@ export class DeliveryOrder {
     return taken;
   }
 
+  /** A write that took them along came to nothing: the next one is to. */
+  giveBack(orders: readonly StepOrder[]): void {
+    this.#unwritten = [...orders, ...this.#unwritten];
+  }
+
   #arrive(key: string): void {
     this.#arrival.set(key, this.#arrival.size);
   }

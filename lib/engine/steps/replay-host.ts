@@ -11,6 +11,14 @@ export interface StepJournal {
   /** All rows of the stage run, in the order of delivery. */
   load(): Promise<readonly LedgerRow[]>;
   write(write: AttemptWrite): Promise<StepVerdict>;
+  /**
+   * Calls `body` in a transaction of the host's; what it resolves with is written as the last of it, and nothing commits
+   * unless that is `written`. Undefined: rolled back, `not-fenced`. `busy`: rolled back for now, nothing is wrong with it.
+   * `settled`: the row has an outcome; that of a commit, perhaps, whose answer was lost.
+   *
+   * Rejects, after the rollback, with what `body` or the commit failed with.
+   */
+  commitWith(body: (manager: unknown) => Promise<AttemptWrite | undefined>): Promise<StepVerdict>;
   /** The digest that an effect is kept under, and its result when there is one (STEP-8). */
   readEffect(name: string): Promise<{ readonly digest: Buffer; readonly result: JsonText | undefined }>;
 }

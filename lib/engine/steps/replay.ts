@@ -1,9 +1,11 @@
 import { StepMismatchError } from '../../errors/index.js';
+import type { JsonText } from '../state/rows.js';
 import type { LedgerRow, OpenWait, StepKind, StepOrder, StepOutcome, StepVerdict } from '../ports/step-store.js';
 import { DeliveryOrder } from './delivery-order.js';
 import { FailedSteps } from './failed-steps.js';
 import { CalledReactions } from './interest.js';
 import type { AttemptWrite, ReplayHost, Suspension } from './replay-host.js';
+import { leaseWait, settledRow, type Settled } from './replay-rows.js';
 import { StepCall, type AnyCall, type StepPlan } from './step-call.js';
 import { LEASE_KEY } from './step-key.js';
 
@@ -128,13 +130,59 @@ export class Replay {
     const seq = this.#over || outcome.kind === 'again' ? null : this.#order.begin();
     const verdict = await this.write({ op: 'finish', key, kind, begun, outcome, seq, effect, orders: [] });
     if (verdict !== 'written') return this.unfenced();
-    if (seq === null) return;
+    if (seq === null || outcome.kind === 'again') return;
     this.#order.written(seq);
-    const settled = { ...emptyRow(call), ...call.row, seq, timedOut: false, reopened: false };
-    call.row =
-      outcome.kind === 'completed'
-        ? { ...settled, status: 'completed', result: outcome.result, failure: null }
-        : { ...settled, status: 'failed', result: null, failure: outcome.failure };
+    this.#recorded(call, outcome, seq);
+  }
+
+  /**
+   * Runs `body` in a transaction of the host's, of which its outcome is the last write: after the commit both are there, else
+   * neither. Given to the body in its turn, after the commit. Of an attempt that is over by then nothing is committed.
+   *
+   * @throws what `body` throws, or what the commit failed with: all is rolled back then
+   */
+  async commit(call: AnyCall, body: (manager: unknown) => Promise<JsonText>): Promise<void> {
+    for (;;) {
+      const { verdict, result, seq } = await this.#commitOnce(call, body);
+      if (verdict === 'written') {
+        // Freed and settled in one go, else a later outcome could slip by.
+        this.#order.written(seq!);
+        return this.#recorded(call, { kind: 'completed', result: result! }, seq!);
+      }
+      if (verdict === 'settled') return this.reread(call);
+      if (verdict !== 'busy') return this.unfenced();
+      await this.host.pause(BUSY_PAUSE_MS);
+      if (this.#over) return;
+    }
+  }
+
+  /** Its place is taken once the body has run, so that nothing is held up by how long that takes. */
+  async #commitOnce(call: AnyCall, body: (manager: unknown) => Promise<JsonText>): Promise<Committed> {
+    const { key, kind } = call.plan;
+    let orders: readonly StepOrder[] = [];
+    let seq: number | undefined;
+    let result: JsonText | undefined;
+    let verdict: StepVerdict = 'busy';
+    try {
+      verdict = await this.host.journal.commitWith(async (manager) => {
+        result = await body(manager);
+        if (this.#over || this.host.aborted) return undefined;
+        orders = this.#order.takeUnwritten();
+        seq = this.#order.begin();
+        const outcome = { kind: 'completed', result } as const;
+        return { op: 'finish', key, kind, begun: false, outcome, seq, effect: null, orders };
+      });
+    } finally {
+      if (verdict !== 'written') {
+        if (seq !== undefined) this.#order.written(seq);
+        this.#order.giveBack(orders);
+      }
+    }
+    return { verdict, result, seq };
+  }
+
+  #recorded(call: AnyCall, outcome: Settled, seq: number): void {
+    call.row = settledRow(call, outcome, seq);
     this.#settle(call);
   }
 
@@ -440,44 +488,15 @@ export class Replay {
   }
 }
 
+/** What one transaction came to; of one that was rolled back there may be neither result nor place. */
+interface Committed {
+  readonly verdict: StepVerdict;
+  readonly result: JsonText | undefined;
+  readonly seq: number | undefined;
+}
+
 const WAITS: ReadonlySet<StepKind> = new Set<StepKind>(['sleep', 'event', 'signal', 'child']);
 const isWait = (kind: StepKind): boolean => WAITS.has(kind);
 
 /** The lease wait of a stage run stands under a key that no call has. */
 const fits = (recorded: StepKind, asked: StepKind): boolean => recorded === asked;
-
-function leaseWait(inMs: number, epoch: number): OpenWait {
-  return {
-    key: LEASE_KEY,
-    kind: 'lease',
-    due: { inMs: Math.max(0, inMs) },
-    dueIfNew: false,
-    expiresInMs: null,
-    eventKey: null,
-    subject: null,
-    where: null,
-    childRunId: null,
-    state: null,
-    epoch,
-  };
-}
-
-function emptyRow({ plan }: AnyCall): LedgerRow {
-  return {
-    stageRunId: '',
-    key: plan.key,
-    kind: plan.kind,
-    status: 'running',
-    seq: null,
-    attempt: 0,
-    result: null,
-    failure: null,
-    timedOut: false,
-    reopened: false,
-    token: null,
-    leaseInMs: null,
-    expiresInMs: null,
-    childRunId: null,
-    state: null,
-  };
-}

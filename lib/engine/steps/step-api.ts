@@ -9,6 +9,7 @@ import { PollPlan, type Polled } from './poll-plan.js';
 import type { Replay } from './replay.js';
 import type { StepPlan } from './step-call.js';
 import { itemScope, MAX_NAME_LENGTH, stepKey } from './step-key.js';
+import { TransactionPlan } from './transaction-plan.js';
 import { WaitPlan } from './wait-plan.js';
 
 /** What the API needs from outside the engine. */
@@ -89,6 +90,18 @@ export class Steps {
     return this.#call('once', name, (key, problems) => {
       problems.need(typeof body === 'function', 'fn', 'must be a function');
       return new BodyPlan(this.replay, { key, name, kind: 'once', body, policy: ONCE, leaseMs: this.services.leaseMs });
+    });
+  }
+
+  transaction(
+    name: string,
+    body: (manager: unknown) => unknown,
+    options: Pick<RunOptions, 'retry'> = {},
+  ): Promise<unknown> {
+    return this.#call('transaction', name, (key, problems) => {
+      problems.need(typeof body === 'function', 'fn', 'must be a function');
+      const policy = options.retry === undefined ? ONCE : compileRetryPolicy(options.retry, `transaction "${name}"`);
+      return new TransactionPlan(this.replay, { key, name, body, policy });
     });
   }
 
@@ -231,6 +244,7 @@ export class Steps {
 const CALLS: Readonly<Partial<Record<StepKind, string>>> = {
   run: 'step.run',
   once: 'once',
+  transaction: 'transaction',
   sleep: 'step.sleep',
   poll: 'step.waitFor',
   event: 'step.waitForEvent',

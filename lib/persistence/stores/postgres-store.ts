@@ -136,6 +136,7 @@ export class PostgresStore implements WorkflowStore {
   // Steps
   readLedger = (stageRunIds: readonly string[]) => this.steps.readLedger(stageRunIds);
   writeSteps = (writes: readonly StepWrite[]) => this.steps.writeSteps(writes);
+  writeWithin = (write: StepWrite, transaction: JoinedTransaction) => this.steps.writeWithin(write, transaction);
   extendSteps = (leases: readonly StepLease[]) => this.steps.extendSteps(leases);
   readEffects = (digests: readonly Buffer[]) => this.steps.readEffects(digests);
   suspend = (records: readonly SuspendRecord[], options?: RecordOptions) => this.steps.suspend(records, options);

@@ -1,5 +1,6 @@
 import type {
   FiredWaits,
+  JoinedTransaction,
   LedgerRow,
   RecordOptions,
   StepLease,
@@ -17,6 +18,7 @@ import { fireDueValues, type DueAnswer, type DueRow } from '../dialects/postgres
 import { stepLeaseValues, type EffectRow } from '../dialects/postgres/statements/ledger-statements.js';
 import { stepValues, type StepAnswer } from '../dialects/postgres/statements/step-writes.js';
 import { suspendedValues, type FencedRow } from '../dialects/postgres/statements/suspend.js';
+import { joined } from './joined.js';
 import { setLockTimeout } from './lock-timeout.js';
 import { inWaves, lastOfEach, type PlacedWrite } from './step-waves.js';
 import type { StoreContext } from './store-context.js';
@@ -41,6 +43,16 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
       wave.forEach(({ index }, place) => (verdicts[index] = answers[place]!.verdict));
     }
     return verdicts;
+  }
+
+  /** Locks first, then writes: the fence is read in a snapshot that follows both locks. */
+  async writeWithin(write: StepWrite, transaction: JoinedTransaction): Promise<StepVerdict> {
+    const { statements, clock } = this.context;
+    const query = joined(transaction);
+    const [placed] = inWaves([write])[0]!;
+    await query(statements.lockAttempt, [write.lease.runId, write.lease.stageRunId]);
+    const [answer] = await query<StepAnswer>(statements.writeSteps, stepValues(clock.offsetMs, [placed!.write]));
+    return answer!.verdict;
   }
 
   async extendSteps(leases: readonly StepLease[]): Promise<void> {

@@ -9,6 +9,7 @@ import type {
   StepApi,
   Suspended,
   SuspendOptions,
+  TransactionOptions,
 } from '../../interfaces/index.js';
 import { InvalidStepError } from '../../errors/index.js';
 import type { RuntimeLog } from '../background/runtime-log.js';
@@ -98,6 +99,10 @@ export class AttemptContext implements StageContext {
 
   once(name: string, fn: (...args: any[]) => unknown): Promise<any> {
     return this.#replay().steps.once(name, fn);
+  }
+
+  transaction(name: string, fn: (manager: any) => unknown, options?: TransactionOptions): Promise<any> {
+    return this.#replay().steps.transaction(name, fn, options);
   }
 
   local<T>(fn: () => T | Promise<T>): Promise<T> {

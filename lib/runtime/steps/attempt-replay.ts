@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { digest, encodeJson } from '../../engine/codec/index.js';
 import { compileCondition } from '../../engine/expression/index.js';
-import type { WorkflowStore } from '../../engine/ports/index.js';
+import type { HostTransactions, WorkflowStore } from '../../engine/ports/index.js';
 import {
   Replay,
   stepName,
@@ -16,6 +16,7 @@ import { persist } from '../background/persistence.js';
 import type { RuntimeLog } from '../background/runtime-log.js';
 import type { Attempt } from '../execution/attempt.js';
 import { parsePayload } from '../execution/parse-payload.js';
+import { HostCommit } from './host-commit.js';
 import type { LiveSteps } from './live-steps.js';
 import type { StepCrashes } from './step-crashes.js';
 import type { StepWriter } from './step-writer.js';
@@ -24,7 +25,9 @@ import type { StepWriter } from './step-writer.js';
 export type StartChild = (attempt: Attempt, key: string, request: ChildRequest) => Promise<{ readonly runId: string }>;
 
 export interface AttemptReplayParts {
-  readonly store: Pick<WorkflowStore, 'readEffects' | 'isTransient'>;
+  readonly store: Pick<WorkflowStore, 'readEffects' | 'writeWithin' | 'extendLeases' | 'isTransient'>;
+  /** Where `ctx.transaction` runs. */
+  readonly transactions: HostTransactions;
   readonly writer: StepWriter;
   readonly live: LiveSteps;
   readonly startChild: StartChild;
@@ -145,6 +148,16 @@ class AttemptJournal implements StepJournal {
     if (crash === 'unrecorded') return this.#die();
     const verdict = await this.parts.writer.write({ ...write, lease: this.attempt.lease });
     return crash === 'recorded' ? this.#die() : verdict;
+  };
+
+  readonly commitWith: StepJournal['commitWith'] = async (body) => {
+    const { lease } = this.attempt;
+    const { verdict, crash } = await new HostCommit(this.parts).run({
+      lease,
+      body,
+      crash: (write) => (write.op === 'finish' ? this.parts.crashes?.take(stepName(write.key)) : undefined),
+    });
+    return crash === 'unrecorded' || (crash === 'recorded' && verdict === 'written') ? this.#die() : verdict;
   };
 
   /** As if the process were gone: nothing more comes of this attempt, and nobody holds its steps. */

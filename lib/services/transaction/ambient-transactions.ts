@@ -6,6 +6,15 @@ export interface TransactionHostLike {
   readonly tx: unknown;
 }
 
+/** The same, where transactions are opened through it. */
+export interface TransactionOpenerLike extends TransactionHostLike {
+  withTransaction<T>(
+    propagation: 'REQUIRES_NEW',
+    options: { readonly isolationLevel: 'READ COMMITTED' },
+    fn: () => Promise<T>,
+  ): Promise<T>;
+}
+
 /**
  * The transaction that the caller's code is in already, by @nestjs-cls/transactional with its TypeORM adapter.
  *

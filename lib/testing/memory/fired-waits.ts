@@ -42,6 +42,7 @@ function fire(session: MemorySession, row: StepRecord, nr: number): Counted | un
       return 'polls';
     case 'run':
     case 'once':
+    case 'transaction':
       endWait(session, row, { status: 'ready' }, nr);
       return 'retries';
     case 'lease':

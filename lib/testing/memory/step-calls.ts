@@ -21,6 +21,11 @@ export class StepCalls extends StoreCalls implements port.StepStore, port.EventS
     return this.call((session) => writes.map((write) => writeStep(session, write)));
   }
 
+  async writeWithin(write: port.StepWrite, transaction: port.JoinedTransaction): Promise<port.StepVerdict> {
+    refuseJoining('writeWithin', transaction);
+    return this.call((session) => writeStep(session, write));
+  }
+
   async extendSteps(leases: readonly port.StepLease[]): Promise<void> {
     return this.call((session) => extendSteps(session, leases));
   }

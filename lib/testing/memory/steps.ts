@@ -99,7 +99,9 @@ function finishUnbegun(session: MemorySession, write: StepWriteOf<'finish'>): St
   if (known !== undefined && isHeldByAnother(session, known, lease.token)) return 'held';
   const row = known ?? insertStep(session, lease, key, kind);
   const before = row.reopened ? 0 : row.attempt;
-  db.steps.patch(row, { kind, reopened: false, attempt: before + (kind === 'poll' ? 1 : 0) });
+  const tries = kind === 'poll' || kind === 'transaction' ? 1 : 0;
+  const token = kind === 'transaction' ? lease.token : row.token;
+  db.steps.patch(row, { kind, reopened: false, attempt: before + tries, token });
   writeOutcome(session, row, outcome, seq);
   keepEffect(session, write);
   return 'written';

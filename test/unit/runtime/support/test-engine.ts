@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
 import { assembleRuntime, type EngineRuntime } from '../../../../lib/composition/engine-runtime.js';
-import type { NewEvent, NewRun, RunHistory, WorkflowStore } from '../../../../lib/engine/ports/index.js';
+import type {
+  HostTransactions,
+  NewEvent,
+  NewRun,
+  RunHistory,
+  WorkflowStore,
+} from '../../../../lib/engine/ports/index.js';
 import { decideCancel, decideRetry, decideStart } from '../../../../lib/engine/state/decide.js';
 import type { WorkflowModuleOptions } from '../../../../lib/interfaces/index.js';
 import type { ContextScope, ExecutionScope } from '../../../../lib/runtime/execution/context-scope.js';
@@ -53,6 +59,8 @@ export interface TestEngineGiven {
   readonly workerId?: string;
   /** Asked before stages. @default nobody is */
   readonly gate?: StageGate;
+  /** Where `ctx.transaction` runs. @default nowhere */
+  readonly transactions?: HostTransactions;
   /** Instead of the in-memory one; `clock` and `database` then mean nothing. Closed with the engine. */
   readonly store?: WorkflowStore;
 }
@@ -76,7 +84,7 @@ export class TestEngine {
 
   constructor(
     workflows: readonly TestWorkflow[],
-    { options, database, clock, notifier, wrap, workerId, gate, store: given }: TestEngineGiven = {},
+    { options, database, clock, notifier, wrap, workerId, gate, transactions, store: given }: TestEngineGiven = {},
   ) {
     this.clock = clock ?? MemoryClock.standing();
     this.database = database ?? new MemoryDatabase();
@@ -104,6 +112,7 @@ export class TestEngine {
         });
         return { runId };
       },
+      transactions: transactions ?? { run: () => Promise.reject(new Error('This engine has no host.')) },
       workerId: workerId ?? `worker-${v7()}`,
     });
     this.#closed = registerOpen({ kind: 'engine', name: 'test', close: () => this.close() });

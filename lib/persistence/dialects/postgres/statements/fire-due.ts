@@ -78,7 +78,7 @@ export function fireDue(t: TableNames): Statement {
     go AS MATERIALIZED (SELECT stage_run_id, kind, timed_out FROM f WHERE awaited UNION ALL SELECT stage_run_id, kind, timed_out FROM delivered),
     ${resumeStageRuns(t, 'go')}
     SELECT count(*) FILTER (WHERE kind = 'sleep')::int AS timers, count(*) FILTER (WHERE timed_out)::int AS timeouts,
-           count(*) FILTER (WHERE kind IN ('poll', 'completion'))::int AS polls, count(*) FILTER (WHERE kind IN ('run', 'once', 'lease'))::int AS retries,
+           count(*) FILTER (WHERE kind IN ('poll', 'completion'))::int AS polls, count(*) FILTER (WHERE kind IN ('run', 'once', 'transaction', 'lease'))::int AS retries,
            (SELECT count(*)::int FROM resumed) AS resumed,
            (SELECT (extract(epoch FROM s.due_at - (${due})) * 1000)::float8 FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at > ${due} ORDER BY s.due_at LIMIT 1) AS next_in,
            EXISTS (SELECT 1 FROM (SELECT s.stage_run_id, s.key, s.run_id FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at <= ${due}

@@ -22,7 +22,7 @@ import { fallAsleep } from './fall-asleep.js';
 import { fireDue, lockDue } from './fire-due.js';
 import { extendLeases, findExpired, readFences } from './lease-statements.js';
 import { extendSteps, readEffects, readLedger } from './ledger-statements.js';
-import { lockRuns } from './lock-runs.js';
+import { lockAttempt, lockRuns } from './lock-runs.js';
 import {
   ackOutbox,
   discardOutbox,
@@ -87,6 +87,7 @@ export function createStatements(t: TableNames) {
     writeSteps: writeSteps(t),
     extendSteps: extendSteps(t),
     readEffects: readEffects(t),
+    lockAttempt: lockAttempt(t),
     lockRuns: lockRuns(t, false),
     lockRunsWait: lockRuns(t, true),
     writeSuspended: writeSuspended(t),

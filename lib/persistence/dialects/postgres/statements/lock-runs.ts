@@ -8,3 +8,17 @@ export function lockRuns(t: TableNames, wait: boolean): Statement {
     text: `SELECT id FROM ${t.runs} WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE ${wait ? '' : 'SKIP LOCKED'}`,
   };
 }
+
+/**
+ * The run of an attempt, then its stage run, both waited for: last of what a transaction of the host's does, so that neither is
+ * held while the host writes. Whoever holds one of them and waits for a row of the host's is a deadlock, which the
+ * server ends. $1 run id, $2 stage run id.
+ */
+export function lockAttempt(t: TableNames): Statement {
+  return {
+    name: 'lock-attempt',
+    text: `
+    WITH r AS MATERIALIZED (SELECT id FROM ${t.runs} WHERE id = $1::uuid FOR NO KEY UPDATE)
+    SELECT s.id FROM r JOIN ${t.stageRuns} s ON s.run_id = r.id WHERE s.id = $2::uuid FOR NO KEY UPDATE OF s`,
+  };
+}

@@ -99,8 +99,8 @@ export function writeSteps(t: TableNames): Statement {
         FROM h LEFT JOIN held ON held.nr = h.nr LEFT JOIN row ON row.stage_run_id = h.sid AND row.key = h.key),
     changed AS (
       UPDATE ${t.steps} s SET status = j.goal, open = j.goal = 'waiting', kind = CASE WHEN j.begun THEN s.kind ELSE j.kind END,
-             token = CASE WHEN j.op = 'b' THEN j.token ELSE s.token END, lease_until = ${now} + ${milliseconds('j.lease')},
-             attempt = CASE WHEN j.begun THEN s.attempt ELSE ${triesOf('s')} + (j.op = 'b' OR j.kind = 'poll')::int END,
+             token = CASE WHEN j.op = 'b' OR j.kind = 'transaction' THEN j.token ELSE s.token END, lease_until = ${now} + ${milliseconds('j.lease')},
+             attempt = CASE WHEN j.begun THEN s.attempt ELSE ${triesOf('s')} + (j.op = 'b' OR j.kind IN ('poll', 'transaction'))::int END,
              reopened = false, seq = CASE WHEN j.holder THEN j.seq END,
              result = CASE WHEN j.goal = 'completed' THEN j.result ELSE s.result END,
              failure = CASE WHEN j.goal = 'completed' OR s.reopened THEN j.failure ELSE coalesce(j.failure, s.failure) END,
@@ -109,8 +109,8 @@ export function writeSteps(t: TableNames): Statement {
         FROM j WHERE j.verdict = 'written' AND j.there AND s.stage_run_id = j.sid AND s.key = j.key),
     made AS (
       INSERT INTO ${t.steps} (stage_run_id, key, run_id, owner_id, kind, status, open, token, lease_until, attempt, seq, result, failure, due_at, created_at, fired_at)
-      SELECT sid, key, run_id, owner_id, kind, goal, goal = 'waiting', CASE WHEN op = 'b' THEN token END, ${now} + ${milliseconds('lease')},
-             (op = 'b' OR kind = 'poll')::int, seq, result, failure, ${now} + ${milliseconds('delay')}, ${now}, CASE WHEN goal IN ('completed', 'failed') THEN ${now} END
+      SELECT sid, key, run_id, owner_id, kind, goal, goal = 'waiting', CASE WHEN op = 'b' OR kind = 'transaction' THEN token END, ${now} + ${milliseconds('lease')},
+             (op = 'b' OR kind IN ('poll', 'transaction'))::int, seq, result, failure, ${now} + ${milliseconds('delay')}, ${now}, CASE WHEN goal IN ('completed', 'failed') THEN ${now} END
         FROM j WHERE verdict = 'written' AND op <> 'w' AND NOT there ORDER BY sid, key
           ON CONFLICT (stage_run_id, key) DO NOTHING RETURNING stage_run_id, key),
     vs AS MATERIALIZED (

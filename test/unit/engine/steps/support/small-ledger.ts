@@ -26,6 +26,8 @@ export class SmallLedger {
   writes = 0;
   #order = 0;
   #token = 0;
+  /** What the next transactions come to, but for `written`; `lost`: committed, and the answer lost. */
+  readonly transactions: (StepVerdict | 'lost')[] = [];
   /** At this write the process dies: `before` it is done, or `after`. */
   crashAt: { readonly write: number; readonly when: 'before' | 'after' } | undefined;
 
@@ -44,6 +46,16 @@ export class SmallLedger {
         const verdict = this.#write(write, token);
         if (crash) throw new Crash();
         return verdict;
+      },
+      commitWith: async (body) => {
+        const write = await body(null);
+        if (!write || token !== String(this.#token)) return 'not-fenced';
+        const answer = this.transactions.shift() ?? 'written';
+        if (answer === 'lost') {
+          this.#write(write, token);
+          return 'settled';
+        }
+        return answer === 'written' ? this.#write(write, token) : answer;
       },
       readEffect: async (name) => ({ digest: Buffer.from(name), result: this.effects.get(name) }),
     };
@@ -84,7 +96,7 @@ export class SmallLedger {
     for (const row of open.sort((a, b) => (a.dueAt ?? Infinity) - (b.dueAt ?? Infinity) || a.order - b.order)) {
       if (row.status !== 'waiting' || row.dueAt === null || row.dueAt > this.now) continue;
       if (row.key === LEASE_KEY) row.status = 'cancelled';
-      else if (row.kind === 'poll' || row.kind === 'run') row.status = 'ready';
+      else if (row.kind === 'poll' || row.kind === 'run' || row.kind === 'transaction') row.status = 'ready';
       else {
         this.end(row.key, null);
         row.timedOut = row.kind !== 'sleep';
@@ -117,7 +129,8 @@ export class SmallLedger {
     }
     if (write.begun && (row?.status !== 'running' || row.token !== token)) return 'not-fenced';
     const { outcome } = write;
-    const next = row ?? this.#empty(write.key, write.kind);
+    const known = row ?? this.#empty(write.key, write.kind);
+    const next = write.kind === 'transaction' ? { ...known, attempt: known.attempt + 1 } : known;
     const order = ++this.#order;
     if (outcome.kind === 'again') {
       const dueAt = this.now + outcome.delayMs;

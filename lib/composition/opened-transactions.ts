@@ -1,0 +1,80 @@
+import type { HostTransactions, JoinedTransaction } from '../engine/ports/index.js';
+import { InvalidStepError } from '../errors/index.js';
+import type { TransactionManager } from '../interfaces/index.js';
+import type { TransactionOpenerLike } from '../services/transaction/ambient-transactions.js';
+import type { EngineStorage } from './engine-storage.js';
+
+/** The part of TypeORM's query runner that tells whether the transaction is still the one that was begun. */
+interface Runner {
+  readonly isTransactionActive?: boolean;
+  readonly transactionDepth?: number;
+  query?(...given: unknown[]): Promise<unknown>;
+  rollbackTransaction?(): Promise<void>;
+}
+
+/**
+ * Transactions on the host's DataSource. Where @nestjs-cls/transactional is set up on it they are opened through that, and
+ * so are the ambient ones of whatever the body calls.
+ *
+ * A body that leaves work behind which it doesn't await could spoil the transaction after the engine's last write, and
+ * PostgreSQL answers such a COMMIT with a rollback and no error. So statements are watched from then on, and one that fails makes the
+ * commit as uncertain as a lost answer does.
+ */
+export class OpenedTransactions implements HostTransactions {
+  constructor(
+    private readonly storage: Pick<EngineStorage, 'inTransaction' | 'owns'>,
+    private readonly hosts: () => readonly TransactionOpenerLike[],
+  ) {}
+
+  async run<T>(work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>): Promise<T> {
+    let spoilt: { readonly error: unknown } | undefined;
+    const answer = await this.#open(async (manager) => {
+      let watched = false;
+      const query: JoinedTransaction['query'] = async (sql, parameters) => {
+        if (!watched) {
+          await refuseEnded(manager.queryRunner as Runner | undefined);
+          watch(manager.queryRunner as Runner | undefined, (error) => (spoilt ??= { error }));
+          watched = true;
+        }
+        return manager.query(sql, parameters);
+      };
+      return work(manager, { query });
+    });
+    if (spoilt) throw (spoilt as { readonly error: unknown }).error;
+    return answer;
+  }
+
+  #open<T>(work: (manager: TransactionManager) => Promise<T>): Promise<T> {
+    const host = this.hosts().find(({ tx }) => isManager(tx) && this.storage.owns(tx));
+    if (!host) return this.storage.inTransaction(work);
+    // A new one, also inside another: it commits with the step, and with nothing else.
+    return host.withTransaction('REQUIRES_NEW', { isolationLevel: 'READ COMMITTED' }, () =>
+      work(host.tx as TransactionManager),
+    );
+  }
+}
+
+const isManager = (value: unknown): value is TransactionManager => typeof value === 'object' && value !== null;
+
+/** Committed, rolled back or inside a savepoint, the row would not be part of what is committed. */
+async function refuseEnded(runner: Runner | undefined): Promise<void> {
+  if (runner?.isTransactionActive === true && (runner.transactionDepth ?? 1) === 1) return;
+  // What is rolled back next would else be the innermost part alone, and the connection go back to its pool with the rest open.
+  while ((runner?.transactionDepth ?? 0) > 1) await runner!.rollbackTransaction!();
+  const message =
+    'ended its transaction, or left a part of it open: await all, and leave commit and rollback to the engine';
+  throw new InvalidStepError({ what: 'ctx.transaction', problems: [{ path: 'fn', message }] });
+}
+
+function watch(runner: Runner | undefined, onFailure: (error: unknown) => void): void {
+  const query = runner?.query;
+  if (!runner || !query) return;
+  runner.query = async (...given) => {
+    try {
+      return await query.apply(runner, given);
+    } catch (error) {
+      onFailure(error);
+      throw error;
+    }
+  };
+}

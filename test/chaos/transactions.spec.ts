@@ -1,0 +1,57 @@
+import { freshDatabase } from '../support/database.js';
+import { brokenInvariants } from '../support/invariants.js';
+import { forkProcess, type TestProcess } from '../support/processes.js';
+import { BOOKINGS_TABLE, TRANSACTIONS_PER_RUN } from './transaction-flow.js';
+
+const RUNS = 20;
+const KILLS = 9;
+/** Processes that get ready while others die. */
+const AHEAD = 2;
+
+/** Rows of either side that the other lacks, or that were written by another transaction. */
+const APART = `
+  SELECT b.run, b.name, s.key FROM bookings b
+    FULL JOIN (SELECT *, xmin AS made FROM workflow_steps WHERE kind = 'transaction') s ON s.run_id::text = b.run AND s.key = b.name
+   WHERE s.key IS NULL OR b.name IS NULL OR s.status <> 'completed' OR s.made <> b.xmin`;
+
+describe('ctx.transaction in a process that is killed', () => {
+  it("TX-3: the ledger's row and the host's are there together, or neither is", async () => {
+    const database = await freshDatabase();
+    const pool = database.openPool({ max: 1 });
+    await pool.query(BOOKINGS_TABLE);
+    const ready: TestProcess[] = Array.from({ length: AHEAD }, () => forkProcess('test/chaos/transactions.process.ts'));
+    const begin = async (runs: number): Promise<TestProcess> => {
+      const next = ready.shift()!;
+      await next.waitFor('ready');
+      next.send('work', { url: database.url, runs });
+      return next;
+    };
+    const left: number[] = [];
+    for (let kill = 0; kill < KILLS; kill++) {
+      ready.push(forkProcess('test/chaos/transactions.process.ts'));
+      const victim = await begin(kill === 0 ? RUNS : 0);
+      // Three points a transaction.
+      const points = 12 + Math.floor(Math.random() * 75);
+      for (let point = 0; point < points; point++) await victim.waitFor('point');
+      await victim.kill('SIGKILL');
+      // Its server processes may still be at what was sent before: nothing is judged before they are gone.
+      const gone = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+      while ((await pool.query(gone)).rows[0].n > 0) await new Promise((resolve) => setImmediate(resolve));
+      expect((await pool.query(APART)).rows).toEqual([]);
+      left.push((await pool.query('SELECT count(*)::int AS n FROM bookings')).rows[0].n);
+    }
+    const survivor = await begin(0);
+    await survivor.waitFor('ended');
+    expect((await pool.query(APART)).rows).toEqual([]);
+    const { rows } = await pool.query(
+      'SELECT count(*)::int AS bookings, count(DISTINCT (run, name))::int AS names FROM bookings',
+    );
+    const all = RUNS * TRANSACTIONS_PER_RUN;
+    expect(rows).toEqual([{ bookings: all, names: all }]);
+    // It died while there was something to do.
+    expect(left[0]).toBeLessThan(all);
+    expect(await brokenInvariants(pool)).toEqual({});
+    await pool.end();
+    await Promise.all([survivor, ...ready].map((process) => process.kill()));
+  }, 240_000);
+});
