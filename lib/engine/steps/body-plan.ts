@@ -87,6 +87,14 @@ export class BodyPlan implements StepPlan<unknown> {
     }
   }
 
+  /**
+   * The attempt was over before its body was: a time limit, a shutdown, another step that failed. What the body failed with is
+   * then no outcome of the step's, which whoever replays it begins again; delivered there, it would fail that attempt too.
+   */
+  get #isCutOff(): boolean {
+    return this.replay.over || this.replay.host.signal.aborted;
+  }
+
   async #outcomeOf(attempt: number): Promise<StepOutcome | undefined> {
     const { host } = this.replay;
     let failure: FailureRecord;
@@ -105,8 +113,8 @@ export class BodyPlan implements StepPlan<unknown> {
     const { policy } = this.given;
     const decision = decideRetry({ policy, attempt, failure, budgetFrom: 0, random: host.random });
     const text = JSON.stringify(failure);
-    if (host.aborted === undefined && decision.retry) {
-      return { kind: 'again', failure: text, delayMs: decision.delayMs };
+    if (host.aborted === undefined && (decision.retry || this.#isCutOff)) {
+      return { kind: 'again', failure: text, delayMs: decision.retry ? decision.delayMs : 0 };
     }
     return { kind: 'failed', failure: text };
   }
