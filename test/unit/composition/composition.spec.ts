@@ -118,8 +118,8 @@ describe('HostProviders', () => {
   });
 
   it('RUN-1: finds the transaction hosts of all connections, and each once', () => {
-    const host = { isTransactionActive: () => false, tx: undefined };
-    const named = { isTransactionActive: () => false, tx: undefined };
+    const capable = { isTransactionActive: () => false, withTransaction: () => undefined, tx: undefined };
+    const [host, named] = [{ ...capable }, { ...capable }];
     class TransactionHost {}
     const found = new HostProviders(
       container([
