@@ -67,6 +67,10 @@ const write =
     }
   };
 
+/** From its first node, in a new generation. */
+const again = () =>
+  newTransition({ run: { to: 'RUNNING' }, rerun: { kept: [] }, stageRuns: [newStageRun({ ordinal: 2 })] });
+
 const ENDS = { cancelWaits: true, reopen: [], freeSteps: true, notes: null };
 
 const ACTS: Readonly<Record<string, Act>> = {
@@ -97,6 +101,11 @@ const ACTS: Readonly<Record<string, Act>> = {
   fail: (store, { job }) =>
     store.changeRun(job.run.id, ALL, ({ row }) => ({
       transition: row.status === 'RUNNING' ? failing() : null,
+      answer: null,
+    })),
+  rerun: (store, { job }) =>
+    store.changeRun(job.run.id, ALL, ({ row }) => ({
+      transition: row.status === 'RUNNING' ? null : again(),
       answer: null,
     })),
   claim: (store) => store.claim({ workerId: 'w2', limit: 10, queues: null, unserved: [] }),
@@ -158,6 +167,18 @@ const AWAITED: Readonly<Record<string, readonly string[]>> = {
   'suspend for a sleep that is over': ['fire what is due'],
   'suspend for a signal': ['send the signal'],
   'suspend for a child': ['deliver children'],
+};
+/** What is left of a generation meets the one that begins. */
+const ENDED: Readonly<Record<string, readonly string[]>> = {
+  rerun: [
+    'rerun',
+    'end a body of before',
+    'fire what comes due',
+    'send the signal',
+    'deliver children',
+    'complete',
+    'claim',
+  ],
 };
 const pairs = (of: typeof PAIRS): [string, string][] =>
   Object.entries(of).flatMap(([first, seconds]) => seconds.map((second): [string, string] => [first, second]));
@@ -287,6 +308,19 @@ describe('two connections, statement by statement', () => {
     async (first, second) => {
       const prepare = async (found: Ground): Promise<void> => {
         await plain.suspend([suspending(found.job, waitsOf(found))]);
+        await plain.record([linear(found.child)]);
+      };
+      expect(await explore([first, second], prepare)).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+
+  it.each(pairs(ENDED))(
+    'RUN-5: of a run that was cancelled while it slept, %s beside %s: what was does not touch what begins',
+    async (first, second) => {
+      const prepare = async (found: Ground): Promise<void> => {
+        await plain.suspend([suspending(found.job, waitsOf(found))]);
+        await ACTS['cancel']!(plain, found);
         await plain.record([linear(found.child)]);
       };
       expect(await explore([first, second], prepare)).toBeGreaterThan(0);
