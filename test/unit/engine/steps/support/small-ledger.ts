@@ -34,14 +34,17 @@ export class SmallLedger {
   /** A new attempt: what earlier ones begin or finish from now on comes from a process that is gone. */
   journal(): StepJournal {
     const token = String(++this.#token);
+    let dead = false;
     // Whoever held a lease has died with its process.
     for (const row of this.rows.values()) if (row.status === 'running') row.leaseUntil = this.now;
     return {
       load: async () => this.read(),
       write: async (write) => {
-        if (token !== String(this.#token)) return new Promise<never>(() => undefined);
+        if (dead || token !== String(this.#token)) return new Promise<never>(() => undefined);
         const number = ++this.writes;
         const crash = this.crashAt?.write === number ? this.crashAt : undefined;
+        // What else it had under way dies with it.
+        if (crash) dead = true;
         if (crash?.when === 'before') throw new Crash();
         const verdict = this.#write(write, token);
         if (crash) throw new Crash();
