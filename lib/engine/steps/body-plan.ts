@@ -63,11 +63,11 @@ export class BodyPlan implements StepPlan<unknown> {
     let effect: Buffer | null = null;
     if (kind === 'once') {
       const kept = await replay.host.journal.readEffect(this.name);
-      if (kept.result !== undefined) return replay.finish(call, { kind: 'completed', result: kept.result });
+      if (kept.result !== undefined) return replay.outcomes.finish(call, { kind: 'completed', result: kept.result });
       effect = kept.digest;
     }
     for (let attempt = triesBefore(call.row) + 1; ; attempt++) {
-      const verdict = await replay.write({ op: 'begin', key, kind, leaseMs, orders: [] });
+      const verdict = await replay.outcomes.write({ op: 'begin', key, kind, leaseMs, orders: [] });
       if (verdict === 'not-fenced') return replay.unfenced();
       if (verdict !== 'written') return replay.reread(call);
       const hold = replay.host.holding(key, leaseMs);
@@ -76,7 +76,7 @@ export class BodyPlan implements StepPlan<unknown> {
         if (!outcome) return replay.handBack();
         // Another worker may be at it: what this body came to is for nobody.
         if (replay.host.aborted === 'lease-lost') return replay.unfenced();
-        await replay.finish(call, outcome, { begun: true, effect });
+        await replay.outcomes.finish(call, outcome, { begun: true, effect });
         if (outcome.kind !== 'again' || replay.over) return;
         if (outcome.delayMs > IN_PROCESS_MS) return park(replay, call, attempt);
         await replay.host.pause(outcome.delayMs);

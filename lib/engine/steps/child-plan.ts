@@ -60,6 +60,6 @@ export class ChildPlan implements StepPlan<unknown> {
       outcome = { kind: 'failed', failure: JSON.stringify(describeFailure(error, { now: replay.host.now() })) };
     }
     if (replay.host.aborted) return replay.unfenced();
-    return replay.finish(call, outcome);
+    return replay.outcomes.finish(call, outcome);
   }
 }

@@ -19,6 +19,8 @@ export class DeliveryOrder {
 
   /** Open waits in the store, as far as known. */
   openWaits = 0;
+  /** Calls whose outcome the body has got. */
+  readonly #delivered = new Set<string>();
 
   row(key: string): LedgerRow | undefined {
     return this.#rows.get(key);
@@ -31,7 +33,7 @@ export class DeliveryOrder {
       this.#rows.set(row.key, row);
       if (row.seq === null) continue;
       this.#last = Math.max(this.#last, row.seq);
-      if (!this.#owed.has(row.key)) this.#owed.set(row.key, row.seq);
+      if (!this.#delivered.has(row.key)) this.#owed.set(row.key, row.seq);
     }
     this.openWaits = rows.filter(({ status }) => status === 'waiting').length;
   }
@@ -55,6 +57,11 @@ export class DeliveryOrder {
     return this.#inFlight.size > 0;
   }
 
+  /** How many outcomes the body has got: where in its life it is. */
+  get delivered(): number {
+    return this.#delivered.size;
+  }
+
   /** Whether the first is to be delivered before the second. */
   before(a: LedgerRow, b: LedgerRow): boolean {
     const [x, y] = [a.seq ?? Infinity, b.seq ?? Infinity];
@@ -76,6 +83,7 @@ export class DeliveryOrder {
 
   /** The body gets it now. */
   deliver({ key, seq }: LedgerRow): void {
+    this.#delivered.add(key);
     this.#owed.delete(key);
     if (seq === null) this.#unwritten.push({ key, seq: ++this.#last });
   }

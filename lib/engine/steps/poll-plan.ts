@@ -67,7 +67,7 @@ export class PollPlan<T> implements StepPlan<T> {
       if (host.draining) return replay.handBack();
       outcome = { kind: 'failed', failure: JSON.stringify(describeFailure(error, { now: host.now() })) };
     }
-    return replay.finish(call, outcome);
+    return replay.outcomes.finish(call, outcome);
   }
 
   /** Not yet: what stands in the store, if anything does, is an instant that has passed. */

@@ -1,20 +1,17 @@
 import { StepMismatchError } from '../../errors/index.js';
-import type { JsonText } from '../state/rows.js';
-import type { LedgerRow, OpenWait, StepKind, StepOrder, StepOutcome, StepVerdict } from '../ports/step-store.js';
+import type { LedgerRow, StepKind, StepOrder } from '../ports/step-store.js';
 import { DeliveryOrder } from './delivery-order.js';
 import { FailedSteps } from './failed-steps.js';
 import { CalledReactions } from './interest.js';
-import type { AttemptWrite, ReplayHost, Suspension } from './replay-host.js';
-import { leaseWait, settledRow, type Settled } from './replay-rows.js';
+import { OpenWaits } from './open-waits.js';
+import { OutcomeWriter, type OutcomeReader } from './outcome-writer.js';
+import type { ReplayHost, ReplayStop } from './replay-host.js';
 import { StepCall, type AnyCall, type StepPlan } from './step-call.js';
-import { LEASE_KEY } from './step-key.js';
 
 /** Macrotasks without a durable call after which a body counts as quiet. */
 const QUIET_TICKS = 5;
 /** A recorded outcome that the body hasn't asked for holds back later ones so long; then the code has changed. */
 const PATIENCE_MS = 1_000;
-/** A locked row is tried again after this. */
-const BUSY_PAUSE_MS = 20;
 /** Waits that stand in the store while the body goes on are looked at this often. */
 const WATCH_MS = 1_000;
 
@@ -25,29 +22,34 @@ const WATCH_MS = 1_000;
  *
  * The body is never thrown an interrupt that it could catch: a call that can't be answered yet stays pending.
  */
-export class Replay {
+export class Replay implements OutcomeReader {
+  /** Writes what calls come to. */
+  readonly outcomes: OutcomeWriter;
   /** Calls whose outcome the body hasn't got, by key. */
   readonly #calls = new Map<string, AnyCall>();
   readonly #order = new DeliveryOrder();
+  readonly #waits = new OpenWaits(this.#calls, this.#order);
   readonly #occurrences = new Map<string, number>();
   readonly #called = new CalledReactions();
   readonly #failed = new FailedSteps();
-  #epoch = 0;
+  /** Work of this process that the stage doesn't suspend over. */
   #busy = 0;
+  /** Moves on with whatever happens: by it is seen that nothing does. */
   #activity = 0;
-  #looping = false;
+  #acting = false;
   #patient = true;
   #watching = false;
   #over = false;
   #ranOn = false;
   #loaded: Promise<void> | undefined;
-  #used = false;
 
   constructor(
     readonly host: ReplayHost,
     /** The stage run may have a ledger already. */
     private readonly hasLedger: boolean,
-  ) {}
+  ) {
+    this.outcomes = new OutcomeWriter(host, this.#order, this);
+  }
 
   /** The attempt is over: nothing is delivered any more, and no call of the body's is answered. */
   get over(): boolean {
@@ -69,14 +71,12 @@ export class Replay {
 
   /** Makes a durable call. Its promise stays pending for ever once the body is dropped. */
   call<T>(plan: StepPlan<T>): Promise<T> {
-    const call = new StepCall<T>(plan, this.#called, (changed) => this.#awaited(changed as unknown as AnyCall));
-    if (this.#over) {
-      this.#tellRanOn(plan.name);
-      return call.promise;
+    const call = new StepCall<T>(plan, this.#called, () => this.#awaited(call as unknown as AnyCall));
+    if (this.#over) this.#tellRanOn(plan.name);
+    else {
+      this.#calls.set(call.key, call as unknown as AnyCall);
+      void this.#ask(call as unknown as AnyCall);
     }
-    this.#used = true;
-    this.#calls.set(call.key, call as unknown as AnyCall);
-    void this.#ask(call as unknown as AnyCall);
     return call.promise;
   }
 
@@ -95,101 +95,13 @@ export class Replay {
   /** Work on a call, in this process. What it throws is no outcome but the end: the ledger can't be written. */
   work(call: AnyCall, work: () => Promise<void>): void {
     call.phase = 'busy';
-    this.#busy++;
-    this.#activity++;
-    work()
-      .catch((error: unknown) => this.#stop({ kind: 'broken', error }))
-      .finally(() => {
-        this.#busy--;
-        this.#moved();
-      });
-  }
-
-  /** Writes for a call; locked rows are tried again. Places of outcomes delivered since the last write go along. */
-  async write(write: AttemptWrite): Promise<StepVerdict> {
-    const orders = this.#order.takeUnwritten();
-    for (;;) {
-      const verdict = await this.host.journal.write({ ...write, orders });
-      if (verdict !== 'busy') return verdict;
-      await this.host.pause(BUSY_PAUSE_MS);
-    }
-  }
-
-  /**
-   * Writes how a call ended, and gives it to the body in its turn. `begun`: its row is held by this attempt. An outcome `again`
-   * is none yet: the caller sees to the next try. Of an attempt that is over, the outcome is kept for whoever replays it.
-   */
-  async finish(
-    call: AnyCall,
-    outcome: StepOutcome,
-    { begun = false, effect = null }: { begun?: boolean; effect?: Buffer | null } = {},
-  ): Promise<void> {
-    // What was not begun is no effect of anybody's: an attempt that is over has nothing to keep.
-    if (this.#over && !begun) return;
-    const { key, kind } = call.plan;
-    const seq = this.#over || outcome.kind === 'again' ? null : this.#order.begin();
-    const verdict = await this.write({ op: 'finish', key, kind, begun, outcome, seq, effect, orders: [] });
-    if (verdict !== 'written') return this.unfenced();
-    if (seq === null || outcome.kind === 'again') return;
-    this.#order.written(seq);
-    this.#recorded(call, outcome, seq);
-  }
-
-  /**
-   * Runs `body` in a transaction of the host's, of which its outcome is the last write: after the commit both are there, else
-   * neither. Given to the body in its turn, after the commit. Of an attempt that is over by then nothing is committed.
-   *
-   * @throws what `body` throws, or what the commit failed with: all is rolled back then
-   */
-  async commit(call: AnyCall, body: (manager: unknown) => Promise<JsonText>): Promise<void> {
-    for (;;) {
-      const { verdict, result, seq } = await this.#commitOnce(call, body);
-      if (verdict === 'written') {
-        // Freed and settled in one go, else a later outcome could slip by.
-        this.#order.written(seq!);
-        return this.#recorded(call, { kind: 'completed', result: result! }, seq!);
-      }
-      if (verdict === 'settled') return this.reread(call);
-      if (verdict !== 'busy') return this.unfenced();
-      await this.host.pause(BUSY_PAUSE_MS);
-      if (this.#over) return;
-    }
-  }
-
-  /** Its place is taken once the body has run, so that nothing is held up by how long that takes. */
-  async #commitOnce(call: AnyCall, body: (manager: unknown) => Promise<JsonText>): Promise<Committed> {
-    const { key, kind } = call.plan;
-    let orders: readonly StepOrder[] = [];
-    let seq: number | undefined;
-    let result: JsonText | undefined;
-    let verdict: StepVerdict = 'busy';
-    try {
-      verdict = await this.host.journal.commitWith(async (manager) => {
-        result = await body(manager);
-        if (this.#over || this.host.aborted) return undefined;
-        orders = this.#order.takeUnwritten();
-        seq = this.#order.begin();
-        const outcome = { kind: 'completed', result } as const;
-        return { op: 'finish', key, kind, begun: false, outcome, seq, effect: null, orders };
-      });
-    } finally {
-      if (verdict !== 'written') {
-        if (seq !== undefined) this.#order.written(seq);
-        this.#order.giveBack(orders);
-      }
-    }
-    return { verdict, result, seq };
-  }
-
-  #recorded(call: AnyCall, outcome: Settled, seq: number): void {
-    call.row = settledRow(call, outcome, seq);
-    this.#settle(call);
+    this.#during(work);
   }
 
   /** Its body may begin again: the row says so, or nothing stands there. */
   begin(call: AnyCall): void {
     if (this.#over) return;
-    if (this.host.aborted) return this.#stop({ kind: 'unfenced' });
+    if (this.host.aborted) return this.unfenced();
     call.plan.begin(call);
   }
 
@@ -199,11 +111,17 @@ export class Replay {
     this.#moved();
   }
 
-  /** Its body runs elsewhere. */
-  block(call: AnyCall, row: LedgerRow): void {
-    call.phase = 'blocked';
-    call.row = row;
+  /** Its outcome is written. */
+  settle(call: AnyCall): void {
+    call.phase = 'done';
+    this.#order.came(call.key);
     this.#moved();
+  }
+
+  /** The row changed under a call of ours: what stands there now counts. */
+  async reread(call: AnyCall): Promise<void> {
+    await this.#load();
+    this.#look(call);
   }
 
   /** The attempt is over in the store. */
@@ -216,14 +134,8 @@ export class Replay {
     this.#stop({ kind: 'shutdown' });
   }
 
-  /** The row changed under a call of ours: what stands there now counts. */
-  async reread(call: AnyCall): Promise<void> {
-    await this.#load();
-    this.#look(call);
-  }
-
   /**
-   * The body has ended, by itself or not: what follows for its ledger. `error`: what it threw.
+   * The body has ended, by itself or not: what follows for its ledger. `thrown`: what it failed with.
    *
    * Steps are opened again that failed with what the body failed with; when that can't be told, all that failed (STEP-7).
    */
@@ -234,16 +146,28 @@ export class Replay {
   } {
     this.#over = true;
     const reopen = thrown ? this.#failed.blamedFor(thrown.error) : [];
-    return { used: this.#used, openWaits: this.#order.openWaits > 0, reopen };
+    return { used: this.#occurrences.size > 0, openWaits: this.#order.openWaits > 0, reopen };
+  }
+
+  /** Looks at what became of open waits while the body goes on. Rejects with what the journal throws. */
+  async lookAgain(): Promise<void> {
+    if (this.#over) return;
+    await this.#load();
+    for (const call of this.#calls.values()) {
+      const row = this.#order.row(call.key);
+      const waits = call.phase === 'waiting' || call.phase === 'blocked';
+      if (waits && row && (call.saved || call.phase === 'blocked') && !isOpen(row)) this.#look(call);
+    }
   }
 
   async #ask(call: AnyCall): Promise<void> {
     this.#activity++;
-    if (!this.hasLedger) return this.#look(call);
-    try {
-      await (this.#loaded ??= this.#load());
-    } catch (error) {
-      return this.#stop({ kind: 'broken', error });
+    if (this.hasLedger) {
+      try {
+        await (this.#loaded ??= this.#load());
+      } catch (error) {
+        return this.#stop({ kind: 'broken', error });
+      }
     }
     this.#look(call);
   }
@@ -257,23 +181,20 @@ export class Replay {
     if (this.#over) return;
     const row = this.#order.row(call.key);
     call.row = row;
-    if (row && !fits(row.kind, call.plan.kind)) {
-      const { name: step, kind: asked } = call.plan;
-      this.#calls.delete(call.key);
-      this.#activity++;
-      return call.refuse(new StepMismatchError({ step, recorded: row.kind, asked }));
-    }
+    if (row && row.kind !== call.plan.kind) return this.#mismatch(call, row);
     switch (row?.status) {
       case 'completed':
-        return this.#settle(call);
+        return this.settle(call);
       case 'failed':
-        return row.reopened ? this.begin(call) : this.#settle(call);
+        return row.reopened ? this.begin(call) : this.settle(call);
       case 'waiting':
         call.saved = true;
         call.savedEpoch = -1;
         return this.wait(call);
       case 'running':
-        return row.leaseInMs !== null && row.leaseInMs > 0 ? this.block(call, row) : this.begin(call);
+        if ((row.leaseInMs ?? 0) <= 0) return this.begin(call);
+        call.phase = 'blocked';
+        return this.#moved();
       case 'cancelled':
         // Retired, since nobody awaited it; awaited again it goes on with the instant it had.
         return isWait(call.plan.kind) ? this.wait(call) : this.begin(call);
@@ -283,24 +204,25 @@ export class Replay {
     }
   }
 
-  #settle(call: AnyCall): void {
-    call.phase = 'done';
-    this.#order.came(call.key);
-    this.#moved();
+  #mismatch(call: AnyCall, { kind: recorded }: LedgerRow): void {
+    const { name: step, kind: asked } = call.plan;
+    this.#calls.delete(call.key);
+    this.#activity++;
+    call.refuse(new StepMismatchError({ step, recorded, asked }));
   }
 
   #awaited(call: AnyCall): void {
-    call.epoch = this.#epoch;
+    call.epoch = this.#order.delivered;
     this.#moved();
   }
 
   /** Something happened that may let the body go on, or end it. */
   #moved(): void {
     this.#activity++;
-    if (this.#looping || this.#over || !this.#mayAct()) return;
-    this.#looping = true;
+    if (this.#acting || this.#over || !this.#mayAct()) return;
+    this.#acting = true;
     void this.#act().then((seen) => {
-      this.#looping = false;
+      this.#acting = false;
       // What happened between its last look and now would else be nobody's.
       if (this.#activity !== seen) this.#moved();
     });
@@ -314,9 +236,8 @@ export class Replay {
   /** Delivers, one outcome at a time; saves waits; suspends. Ends when there is nothing to do before something else happens. */
   async #act(): Promise<number> {
     while (!this.#over && this.#mayAct()) {
-      const next = this.#nextDone();
       // A body with a single call can have nothing on its mind that would have to come before its outcome.
-      await this.#quiet(next && this.#calls.size === 1 ? 1 : QUIET_TICKS);
+      await this.#quiet(this.#nextDone() && this.#calls.size === 1 ? 1 : QUIET_TICKS);
       if (this.#over) break;
       const done = this.#nextDone();
       if (done && !this.#order.holdsBack(done.row!, this.#isAsked)) {
@@ -324,25 +245,20 @@ export class Replay {
         continue;
       }
       if (this.#busy > 0) {
-        if (this.#unsaved().length > 0) this.#saveWaits();
+        this.#saveWaits();
         this.#watch();
         if (!done || this.#order.writing) break;
       }
-      if (done) {
-        await this.#outwait(done);
-        continue;
-      }
-      const wanted = [...this.#calls.values()].filter((call) => call.wanted);
-      if (wanted.length > 0) this.#stop({ kind: 'suspended', suspension: this.#suspension(wanted) });
+      if (done) await this.#outwait(done);
+      else this.#suspend();
     }
     return this.#activity;
   }
 
   async #quiet(ticks: number): Promise<void> {
-    for (let still = 0; still < ticks;) {
+    for (let still = 0; still < ticks && !this.#over;) {
       const before = this.#activity;
       await this.host.tick();
-      if (this.#over) return;
       still = this.#activity === before ? still + 1 : 0;
     }
   }
@@ -361,10 +277,8 @@ export class Replay {
       this.#patient = false;
       const before = this.#activity;
       await this.host.pause(PATIENCE_MS);
-      if (this.#over || this.#activity !== before) {
-        this.#patient = true;
-        return;
-      }
+      this.#patient = this.#activity !== before;
+      if (this.#over || this.#patient) return;
     }
     this.#order.forgive(done.row!, this.#isAsked);
   }
@@ -376,7 +290,6 @@ export class Replay {
     this.#calls.delete(call.key);
     this.#order.deliver(row);
     if (call.saved) this.#order.openWaits--;
-    this.#epoch++;
     this.#activity++;
     try {
       call.fulfil(call.plan.outcome(row));
@@ -386,28 +299,45 @@ export class Replay {
     }
   }
 
-  #unsaved(): AnyCall[] {
-    return [...this.#calls.values()].filter((call) => call.wanted && call.phase === 'waiting' && this.#mustWrite(call));
-  }
-
-  /** A wait stands as it is to stand; of messages the wait that was awaited last is to get them, so that counts too. */
-  #mustWrite(call: AnyCall): boolean {
-    if (!call.saved) return true;
-    const { kind } = call.plan;
-    return (kind === 'signal' || kind === 'event') && call.savedEpoch !== call.epoch;
+  #suspend(): void {
+    const suspension = this.#waits.suspension();
+    if (suspension) this.#stop({ kind: 'suspended', suspension });
   }
 
   /** Something else of the body still runs: a sleep's instant counts from when it was awaited all the same. */
   #saveWaits(): void {
-    const calls = this.#unsaved();
-    const waits = calls.map((call) => this.#openWait(call));
+    const calls = this.#waits.unsaved();
+    if (calls.length === 0) return;
+    this.#during(async () => {
+      const verdict = await this.outcomes.write({ op: 'wait', waits: this.#waits.rows(calls), orders: [] });
+      if (verdict === 'not-fenced') this.unfenced();
+      else this.#waits.saved(calls);
+    });
+  }
+
+  /** Waits that stand in the store may be ended from outside while the body goes on. */
+  #watch(): void {
+    if (this.#watching || this.#waits.wanted().length === 0) return;
+    this.#watching = true;
+    this.#keepWatch()
+      .catch((error: unknown) => this.#stop({ kind: 'broken', error }))
+      .finally(() => (this.#watching = false));
+  }
+
+  /** For as long as that lasts: a body with nothing but waits suspends. */
+  async #keepWatch(): Promise<void> {
+    for (;;) {
+      await this.host.pause(WATCH_MS);
+      if (this.#over || this.#busy === 0) return;
+      if (this.#waits.wanted().length > 0) await this.lookAgain();
+    }
+  }
+
+  /** While it goes on the stage doesn't suspend. What it throws is the end: the ledger can't be read or written. */
+  #during(work: () => Promise<void>): void {
     this.#busy++;
-    this.write({ op: 'wait', waits, orders: [] })
-      .then((verdict) => {
-        if (verdict === 'not-fenced') return this.unfenced();
-        for (const call of calls) this.#markSaved(call);
-        return undefined;
-      })
+    this.#activity++;
+    work()
       .catch((error: unknown) => this.#stop({ kind: 'broken', error }))
       .finally(() => {
         this.#busy--;
@@ -415,64 +345,7 @@ export class Replay {
       });
   }
 
-  #markSaved(call: AnyCall): void {
-    if (!call.saved) this.#order.openWaits++;
-    call.saved = true;
-    call.savedEpoch = call.epoch;
-  }
-
-  #openWait(call: AnyCall): OpenWait {
-    return { ...call.plan.wait(call), epoch: call.epoch };
-  }
-
-  /** Waits that stand in the store may be ended from outside while the body goes on. */
-  #watch(): void {
-    if (this.#watching || ![...this.#calls.values()].some((call) => call.wanted)) return;
-    this.#watching = true;
-    void this.#keepWatch().finally(() => (this.#watching = false));
-  }
-
-  async #keepWatch(): Promise<void> {
-    while (!this.#over) {
-      await this.host.pause(WATCH_MS);
-      const watched = [...this.#calls.values()].filter(
-        (call) => call.wanted && (call.saved || call.phase === 'blocked'),
-      );
-      if (this.#over || this.#busy === 0) return;
-      if (watched.length === 0) continue;
-      try {
-        await this.lookAgain();
-      } catch (error) {
-        return this.#stop({ kind: 'broken', error });
-      }
-    }
-  }
-
-  /** Looks at what became of open waits: a hint says that something did, or it is time. */
-  async lookAgain(): Promise<void> {
-    if (this.#over || !this.#used) return;
-    await this.#load();
-    for (const call of this.#calls.values()) {
-      if (call.phase !== 'waiting' && call.phase !== 'blocked') continue;
-      const row = this.#order.row(call.key);
-      if (!row || row.status === 'waiting' || (row.status === 'running' && (row.leaseInMs ?? 0) > 0)) continue;
-      if (row.status === 'cancelled' && call.saved === false) continue;
-      this.#look(call);
-    }
-  }
-
-  #suspension(wanted: readonly AnyCall[]): Suspension {
-    const blocked = wanted.filter((call) => call.phase === 'blocked');
-    const waits = this.#unsaved().map((call) => this.#openWait(call));
-    const keep = wanted.filter((call) => call.phase === 'waiting').map(({ key }) => key);
-    if (blocked.length > 0) {
-      waits.push(leaseWait(Math.min(...blocked.map((call) => call.row!.leaseInMs ?? 0)), this.#epoch));
-      keep.push(LEASE_KEY);
-    }
-    return { waits, keep, orders: this.#order.unwritten };
-  }
-
-  #stop(stop: Parameters<ReplayHost['stop']>[0]): void {
+  #stop(stop: ReplayStop): void {
     if (this.#over) return;
     this.#over = true;
     this.host.stop(stop);
@@ -488,15 +361,9 @@ export class Replay {
   }
 }
 
-/** What one transaction came to; of one that was rolled back there may be neither result nor place. */
-interface Committed {
-  readonly verdict: StepVerdict;
-  readonly result: JsonText | undefined;
-  readonly seq: number | undefined;
-}
-
 const WAITS: ReadonlySet<StepKind> = new Set<StepKind>(['sleep', 'event', 'signal', 'child']);
 const isWait = (kind: StepKind): boolean => WAITS.has(kind);
 
-/** The lease wait of a stage run stands under a key that no call has. */
-const fits = (recorded: StepKind, asked: StepKind): boolean => recorded === asked;
+/** Nothing has come of it yet. */
+const isOpen = ({ status, leaseInMs }: LedgerRow): boolean =>
+  status === 'waiting' || (status === 'running' && (leaseInMs ?? 0) > 0);

@@ -43,9 +43,9 @@ export class StepCall<T = unknown> {
   constructor(
     readonly plan: StepPlan<T>,
     called: CalledReactions,
-    onInterest: (call: StepCall<T>) => void,
+    onInterest: () => void,
   ) {
-    this.interest = new Interest(called, () => onInterest(this));
+    this.interest = new Interest(called, onInterest);
     const { promise, resolve, reject } = StepPromise.watched<T>(this.interest);
     this.promise = promise;
     this.#resolve = resolve;

@@ -58,8 +58,8 @@ export class TransactionPlan implements StepPlan<unknown> {
       const { policy } = this.given;
       const decision = decideRetry({ policy, attempt, failure, budgetFrom: 0, random: host.random });
       const text = JSON.stringify(failure);
-      if (!decision.retry) return replay.finish(call, { kind: 'failed', failure: text });
-      await replay.finish(call, { kind: 'again', failure: text, delayMs: decision.delayMs });
+      if (!decision.retry) return replay.outcomes.finish(call, { kind: 'failed', failure: text });
+      await replay.outcomes.finish(call, { kind: 'again', failure: text, delayMs: decision.delayMs });
       if (replay.over) return;
       if (decision.delayMs > IN_PROCESS_MS) return park(replay, call, attempt);
       await host.pause(decision.delayMs);
@@ -71,7 +71,7 @@ export class TransactionPlan implements StepPlan<unknown> {
   async #try(call: AnyCall): Promise<FailureRecord | undefined> {
     const { host } = this.replay;
     try {
-      await this.replay.commit(call, async (manager) => {
+      await this.replay.outcomes.commit(call, async (manager) => {
         const value = await host.inside(this.name, async () => this.given.body(manager));
         return host.encode(value, `Transaction "${this.name}"`);
       });

@@ -1,3 +1,12 @@
+export interface GroupedCallsOptions<Asked, Answer> {
+  /** Answers stand in the order of what was asked. */
+  readonly call: (asked: readonly Asked[]) => Promise<readonly Answer[]>;
+  /** Most in one group. */
+  readonly most: number;
+  /** Errors that one of a group is to blame for: each is then asked alone, in order. @default none */
+  readonly isOnes?: (error: unknown) => boolean;
+}
+
 /**
  * Joins calls that come together into one: what is asked while a call is under way waits for it and goes as one group, in
  * the order in which it was asked. One round trip and one commit for many callers; an idle process waits for nobody.
@@ -7,13 +16,9 @@ export class GroupedCalls<Asked, Answer> {
   #working = false;
   #scheduled = false;
 
-  constructor(
-    /** Answers stand in the order of what was asked. */
-    private readonly call: (asked: readonly Asked[]) => Promise<readonly Answer[]>,
-    private readonly most: number,
-  ) {}
+  constructor(private readonly options: GroupedCallsOptions<Asked, Answer>) {}
 
-  /** Rejects with what the call for its group rejected with. */
+  /** Rejects with what the call for its group rejected with, or its own where that was one of the group's fault. */
   ask(asked: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ asked, resolve, reject });
@@ -28,18 +33,20 @@ export class GroupedCalls<Asked, Answer> {
   }
 
   async #work(): Promise<void> {
-    if (this.#working) return;
     this.#working = true;
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, this.most);
-      try {
-        const answers = await this.call(group.map(({ asked }) => asked));
-        group.forEach(({ resolve }, at) => resolve(answers[at]!));
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
+    while (this.#waiting.length > 0) await this.#answer(this.#waiting.splice(0, this.options.most));
     this.#working = false;
+  }
+
+  async #answer(group: readonly Entry<Asked, Answer>[]): Promise<void> {
+    const { call, isOnes } = this.options;
+    try {
+      const answers = await call(group.map(({ asked }) => asked));
+      group.forEach(({ resolve }, at) => resolve(answers[at]!));
+    } catch (error) {
+      if (group.length > 1 && isOnes?.(error)) for (const entry of group) await this.#answer([entry]);
+      else for (const { reject } of group) reject(error);
+    }
   }
 }
 

@@ -82,7 +82,10 @@ function finishBegun(session: MemorySession, write: StepWriteOf<'finish'>): Step
   const { lease, key, outcome } = write;
   const row = session.db.steps.get(stepKey(lease.stageRunId, key));
   if (row === undefined) return 'not-fenced';
-  if (row.status !== 'running' || row.token !== lease.token) return hasOutcome(row) ? 'settled' : 'not-fenced';
+  const isMine = row.token === lease.token;
+  // Of a call whose answer was lost: the next try stands already.
+  if (isMine && outcome.kind === 'again' && (row.status === 'waiting' || row.status === 'ready')) return 'written';
+  if (row.status !== 'running' || !isMine) return hasOutcome(row) ? 'settled' : 'not-fenced';
   const isLive = isHolder(session, lease);
   writeOutcome(session, row, outcome, isLive ? write.seq : null);
   if (!isLive || (write.seq === null && outcome.kind !== 'again')) endLeaseWaits(session, lease.stageRunId);

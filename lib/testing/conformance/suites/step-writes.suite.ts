@@ -57,6 +57,20 @@ export function describeStepWrites({ it, expect }: StoreSuite): void {
     expect(await on.step(job, 'fetch')).toMatchObject({ status: 'completed', result: '1', attempt: 1 });
   });
 
+  it('LEASE-5, STEP-7: a try that failed, written again since the answer was lost, stands once', async (on) => {
+    const job = await on.startAndClaim();
+    await on.write(begin(job, 'fetch'));
+    const failed = finish(job, 'fetch', { outcome: { kind: 'again', failure: failureText(), delayMs: 60_000 } });
+    expect(await on.write(failed)).toEqual(['written']);
+    const waiting = await on.step(job, 'fetch');
+    expect(await on.write(failed)).toEqual(['written']);
+    expect(await on.step(job, 'fetch')).toEqual(waiting);
+    on.travel(60_001);
+    await on.fire();
+    expect(await on.write(failed)).toEqual(['written']);
+    expect(await on.step(job, 'fetch')).toMatchObject({ status: 'ready', attempt: 1 });
+  });
+
   it('STEP-1: after a retry of its stage a replay finds the ledger, and is told that there may be one', async (on) => {
     const job = await on.startAndClaim();
     expect(job.stageRun.hasLedger).toBe(false);
