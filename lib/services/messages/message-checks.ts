@@ -1,10 +1,7 @@
-import { cleanText } from '../../engine/codec/clean-text.js';
-import { encodeJson } from '../../engine/codec/json.js';
+import { encodeJson, isPlainText, isSubject, MAX_KEY_LENGTH } from '../../engine/codec/index.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { InvalidEventError, InvalidInputError, type SchemaIssue } from '../../errors/index.js';
 
-/** Keys, names and subjects stand in indexes. */
-const LONGEST_TEXT = 500;
 /** Message ids are stored as digests, so the length only guards against a payload passed by mistake. */
 const LONGEST_MESSAGE_ID = 1_000;
 
@@ -21,7 +18,8 @@ export class MessageChecks {
   }
 
   text(path: string, value: unknown): void {
-    if (!isText(value)) this.#add(path, `must be a text of 1 to ${LONGEST_TEXT} characters, without U+0000`);
+    if (!isPlainText(value, MAX_KEY_LENGTH))
+      this.#add(path, `must be a text of 1 to ${MAX_KEY_LENGTH} characters, without U+0000`);
   }
 
   messageId(value: unknown): void {
@@ -33,8 +31,7 @@ export class MessageChecks {
   /** A subject that is named and undefined is a mistake: without it the event would be about nothing (fault A18). */
   subject(event: { readonly subject?: SubjectName | null }): SubjectName | null {
     if (!('subject' in event) || event.subject === null) return null;
-    const { type, id } = (event.subject ?? {}) as Partial<SubjectName>;
-    if (isText(type) && isText(id)) return { type, id };
+    if (isSubject(event.subject)) return { type: event.subject.type, id: event.subject.id };
     this.#add('subject', 'must be { type, id }, both texts that are not empty; leave it out where there is none');
     return null;
   }
@@ -57,8 +54,4 @@ export class MessageChecks {
   #add(path: string, message: string): void {
     this.#issues.push({ path, message });
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && cleanText(value, LONGEST_TEXT) === value;
 }
