@@ -18,6 +18,8 @@ export const TABLES = [
   'events',
   'annotations',
   'log_lines',
+  'audit',
+  'start_rates',
 ] as const;
 
 export type Table = (typeof TABLES)[number];
@@ -56,6 +58,8 @@ export interface TableNames {
   readonly events: string;
   readonly annotations: string;
   readonly logLines: string;
+  readonly audit: string;
+  readonly startRates: string;
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -88,6 +92,8 @@ export function tableNames({ schema, prefix = DEFAULT_TABLE_PREFIX }: TablePlace
     events: named('events'),
     annotations: named('annotations'),
     logLines: named('log_lines'),
+    audit: named('audit'),
+    startRates: named('start_rates'),
   };
 }
 

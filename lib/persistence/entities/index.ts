@@ -3,6 +3,7 @@ import { tableNames } from '../table-names.js';
 import type { WorkflowTablesOptions } from '../table-names.js';
 import { annotationEntity } from './annotation.js';
 import { attemptEntity } from './attempt.js';
+import { auditEntryEntity } from './audit-entry.js';
 import { definitionEntity } from './definition.js';
 import { eventEntity } from './event.js';
 import { idempotencyKeyEntity } from './idempotency-key.js';
@@ -14,10 +15,12 @@ import { outboxSlotEntity } from './outbox-slot.js';
 import { runEntity } from './run.js';
 import { schemaVersionEntity } from './schema-version.js';
 import { stageRunEntity } from './stage-run.js';
+import { startRateEntity } from './start-rate.js';
 import { stepEntity } from './step.js';
 
 export type { WorkflowAnnotationEntity } from './annotation.js';
 export type { WorkflowAttemptEntity } from './attempt.js';
+export type { WorkflowAuditEntryEntity } from './audit-entry.js';
 export type { WorkflowDefinitionEntity } from './definition.js';
 export type { WorkflowEventEntity } from './event.js';
 export type { WorkflowIdempotencyKeyEntity } from './idempotency-key.js';
@@ -29,6 +32,7 @@ export type { WorkflowOutboxSlotEntity } from './outbox-slot.js';
 export type { WorkflowRunEntity } from './run.js';
 export type { WorkflowSchemaVersionEntity } from './schema-version.js';
 export type { WorkflowStageRunEntity } from './stage-run.js';
+export type { WorkflowStartRateEntity } from './start-rate.js';
 export type { WorkflowStepEntity } from './step.js';
 
 /**
@@ -58,5 +62,7 @@ export function createWorkflowEntities({ schema, tablePrefix }: WorkflowTablesOp
     eventEntity(names),
     annotationEntity(names),
     logLineEntity(names),
+    auditEntryEntity(names),
+    startRateEntity(names),
   ] as EntitySchema[];
 }

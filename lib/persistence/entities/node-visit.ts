@@ -1,6 +1,6 @@
 import type { EntitySchema } from 'typeorm';
 import type { TableNames } from '../table-names.js';
-import { int, primary, text, uuid } from './columns.js';
+import { int, nullable, primary, text, uuid } from './columns.js';
 import { workflowEntity } from './workflow-entity.js';
 
 /** How many stage runs of a node's visit are still open; the one that brings it to zero settles the node. */
@@ -10,6 +10,7 @@ export interface WorkflowNodeVisitEntity {
   node: string;
   visit: number;
   open: number;
+  ownerId: string | null;
 }
 
 export function nodeVisitEntity(names: TableNames): EntitySchema<WorkflowNodeVisitEntity> {
@@ -22,6 +23,7 @@ export function nodeVisitEntity(names: TableNames): EntitySchema<WorkflowNodeVis
       node: text('node', primary),
       visit: int('visit', primary),
       open: int('open'),
+      ownerId: text('owner_id', nullable),
     },
   });
 }

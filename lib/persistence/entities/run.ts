@@ -37,6 +37,11 @@ export interface WorkflowRunEntity {
   failureParams: unknown;
   failedNode: string | null;
   cancelReason: string | null;
+  /** The business entity that it is about. */
+  subjectType: string | null;
+  subjectId: string | null;
+  /** Cancelled without hooks (CANCEL-4). */
+  terminated: boolean;
   createdAt: Date;
   startAt: Date | null;
   startedAt: Date | null;
@@ -77,6 +82,9 @@ export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
       failureParams: json('failure_params', nullable),
       failedNode: text('failed_node', nullable),
       cancelReason: text('cancel_reason', nullable),
+      subjectType: text('subject_type', nullable),
+      subjectId: text('subject_id', nullable),
+      terminated: bool('terminated', { default: false }),
       createdAt: instantNow('created_at'),
       startAt: instant('start_at', nullable),
       startedAt: instant('started_at', nullable),
@@ -91,6 +99,7 @@ export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
       { name: 'runs_children' },
       { name: 'runs_child_ended' },
       { name: 'runs_orphans' },
+      { name: 'runs_subject' },
     ],
   });
 }

@@ -84,8 +84,8 @@ export function applyTransitions(t: TableNames): Statement {
              resumes = CASE WHEN NOT a.reopened AND s.status = 'SUSPENDED' THEN s.resumes + 1 ELSE s.resumes END
         FROM ${rowsOf('again', 'a')} WHERE s.id = a.id),
     nv AS (
-      INSERT INTO ${t.nodeVisits} (run_id, generation, node, visit, open)
-      SELECT v.rid, lk.generation, v.node, v.visit, v.open FROM ${rowsOf('visits', 'v')} JOIN lk ON lk.id = v.rid
+      INSERT INTO ${t.nodeVisits} (run_id, owner_id, generation, node, visit, open)
+      SELECT v.rid, lk.owner_id, lk.generation, v.node, v.visit, v.open FROM ${rowsOf('visits', 'v')} JOIN lk ON lk.id = v.rid
           ON CONFLICT (run_id, generation, node, visit) DO UPDATE SET open = EXCLUDED.open),
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)

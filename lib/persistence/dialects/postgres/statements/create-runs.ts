@@ -185,8 +185,8 @@ export function createRuns(t: TableNames, form: 'plain' | 'keyed' | 'children'):
              CASE WHEN c.later THEN ${DELAYED} ELSE ${DUE} END, n.cap, ${now}
         FROM ${stageRunRows.source('n', second)} JOIN c ON c.id = n.rid WHERE n.job IS NOT NULL),
     v AS (
-      INSERT INTO ${t.nodeVisits} (run_id, generation, node, visit, open)
-      SELECT n.rid, 1, n.node, n.visit, n.open FROM ${visitRows.source('n', third)} JOIN c ON c.id = n.rid),
+      INSERT INTO ${t.nodeVisits} (run_id, owner_id, generation, node, visit, open)
+      SELECT n.rid, c.owner, 1, n.node, n.visit, n.open FROM ${visitRows.source('n', third)} JOIN c ON c.id = n.rid),
     o AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT c.id, c.owner, ${slotOf('c.id')}, told.events, ${now}
