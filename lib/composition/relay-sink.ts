@@ -19,7 +19,7 @@ export class RelaySink implements EventSink {
   }
 
   async deliver(relayed: RelayedEvent): Promise<void> {
-    const { id, type, run, stage, ownerId, trace, at, data } = relayed;
+    const { id, type, run, stage, ownerId, subject, trace, at, data } = relayed;
     const startedBy = relayed.actor === null ? null : decodeJson(relayed.actor, `The actor of run ${run.id}`);
     const runAs = await this.#runAs(relayed, startedBy);
     const event = {
@@ -28,6 +28,7 @@ export class RelaySink implements EventSink {
       run,
       stage,
       owner: ownerId,
+      subject,
       actor: startedBy,
       runAs,
       at: new Date(at),

@@ -156,8 +156,8 @@ export class WorkflowRuntime {
       nextId: NEXT_ID,
       ...(overrides.crashes && { crashes: overrides.crashes }),
       startChild: ({ job }, key, request) => {
-        const { id: runId, depth, priority } = job.run;
-        return this.#children.start({ runId, depth, priority, stageRunId: job.stageRun.id, key }, request);
+        const { id: runId, depth, priority, subject } = job.run;
+        return this.#children.start({ runId, depth, priority, subject, stageRunId: job.stageRun.id, key }, request);
       },
       transactions: new OpenedTransactions(storage, () => this.#hostProviders.transactionHosts()),
       // A pid alone comes again: in the next container it is 1 too (fault C5).

@@ -1,3 +1,4 @@
+import type { SubjectName } from '../engine/ports/step-store.js';
 import type { Duration } from '../engine/time/duration.js';
 
 declare const runOutput: unique symbol;
@@ -31,6 +32,11 @@ export interface StartOptions {
   queue?: string;
   /** Who the run belongs to; null = nobody. @default what `owners.resolve` says, else null */
   owner?: string | null;
+  /**
+   * The business entity that the run is about: bodies get it by `ctx.subject()`, policies as `subject`, `list({ subject })` finds
+   * the run by it, `touch(subject)` lets its polls look again. @default nothing; of a child its parent's
+   */
+  subject?: SubjectName;
   /** Who starts it: JSON, kept with the run. @default null */
   actor?: unknown;
   /**

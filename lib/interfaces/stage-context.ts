@@ -1,3 +1,4 @@
+import type { SubjectName } from '../engine/ports/step-store.js';
 import type { ParsedConfig, ParsedInput, StageSchemas } from './stage-schemas.js';
 import type { PresentOutputOf, StageClass } from './stage-handler.js';
 import type { Skipped } from './skipped.js';
@@ -142,6 +143,8 @@ export interface RunInfo {
   /** Id of the definition. */
   readonly definition: string;
   readonly version: number;
+  /** What the run is about, or null; `ctx.subject()` loads it. */
+  readonly subject: SubjectName | null;
   /** As it is stored, before the run's input schema parses it. */
   readonly input: unknown;
 }

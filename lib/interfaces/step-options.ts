@@ -82,6 +82,8 @@ export interface ChildOptions {
   queue?: string;
   /** Higher first. An integer. @default the parent's */
   priority?: number;
+  /** What the child is about; null = nothing. @default what the parent is about */
+  subject?: SubjectName | null;
 }
 
 /** The parent waits: the step ends with the child, and whatever ends the parent cancels the child (CANCEL-3). */

@@ -1,3 +1,4 @@
+import type { SubjectName } from '../engine/ports/step-store.js';
 import type { EngineEventType } from '../engine/state/rows.js';
 
 /** What is told of runs and stages, by name. */
@@ -38,6 +39,8 @@ export interface WorkflowEventOf<T extends WorkflowEventType> {
   readonly stage: T extends `stage:${string}` ? StageRunRef : undefined;
   /** Who the run belongs to: the stored id. */
   readonly owner: string | null;
+  /** What the run is about, or null. */
+  readonly subject: SubjectName | null;
   /** Who started the run. */
   readonly actor: unknown;
   /** On whose behalf it acts: `actor`, or the system actor. */

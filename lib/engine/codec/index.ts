@@ -10,6 +10,6 @@ export { MAX_JSON_DEPTH } from './json-check.js';
 export { MAX_JSON_BYTES } from './json-refused.js';
 export type { EncodeJsonError, EncodeJsonOptions } from './json-refused.js';
 export { byteLength, decodeJson, encodeJson } from './json.js';
-export { isPlainText, isSubject, MAX_KEY_LENGTH } from './plain-text.js';
+export { isPlainText, isSubject, MAX_KEY_LENGTH, SUBJECT_RULE } from './plain-text.js';
 export { MAX_RETRY_AFTER_MS } from './retry-after.js';
 export { reviveFailure } from './revive-failure.js';

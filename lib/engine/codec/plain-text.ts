@@ -14,7 +14,10 @@ export function isPlainText(value: unknown, max: number): value is string {
   return typeof value === 'string' && value.trim() !== '' && cleanText(value, max) === value;
 }
 
-/** What an event, or a wait for one, may be about. Extra properties do no harm. */
+/** How a subject has to look, after its name in a sentence. */
+export const SUBJECT_RULE = `must be { type, id }, each a text of 1 to ${MAX_KEY_LENGTH} characters that is not blank, without U+0000; leave it out where there is none`;
+
+/** What a run, an event, or a wait for one, may be about. Extra properties do no harm. */
 export function isSubject(value: unknown): value is { readonly type: string; readonly id: string } {
   if (typeof value !== 'object' || value === null) return false;
   const { type, id } = value as { readonly type?: unknown; readonly id?: unknown };

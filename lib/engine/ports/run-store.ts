@@ -4,7 +4,7 @@ import type { RunStatus, StageRunStatus } from '../state/statuses.js';
 import type { AnnotationRow } from './annotation-store.js';
 import type { JoinedTransaction } from './joined-transaction.js';
 import type { OwnerScope } from './scope.js';
-import type { StepKind, StepStatus } from './step-store.js';
+import type { StepKind, StepStatus, SubjectName } from './step-store.js';
 import type { FinishedRun } from './work-store.js';
 
 /** A run as people read it. Instants are ISO 8601 strings of the database's clock. */
@@ -15,6 +15,8 @@ export interface RunRow {
   readonly definitionKey: string;
   readonly status: RunStatus;
   readonly ownerId: string | null;
+  readonly subjectType: string | null;
+  readonly subjectId: string | null;
   readonly actor: JsonText | null;
   readonly generation: number;
   readonly priority: number;
@@ -123,6 +125,7 @@ export interface RunHistory {
 export interface RunFilter {
   readonly definitionId?: string;
   readonly status?: readonly RunStatus[];
+  readonly subject?: SubjectName;
   /** Runs before this id (runs are listed newest first): the last id of the page before. */
   readonly before?: string;
   readonly limit: number;

@@ -1,5 +1,6 @@
 import type { JsonText, Transition } from '../state/rows.js';
 import type { JoinedTransaction } from './joined-transaction.js';
+import type { SubjectName } from './step-store.js';
 
 export interface NewRun {
   readonly id: string;
@@ -9,6 +10,10 @@ export interface NewRun {
   readonly definitionKey: string;
   readonly ownerId: string | null;
   readonly actor: JsonText | null;
+  /** The business entity it is about, or null. */
+  readonly subject: SubjectName | null;
+  /** It was seen to be the owner's at the start: if it is another's later, then its owner has changed (OWNER-3). */
+  readonly subjectSeen: boolean;
   /** Trace context of the caller (W3C traceparent), or null. */
   readonly trace: string | null;
   readonly priority: number;

@@ -79,6 +79,8 @@ export interface OutboxRow {
   readonly definitionId: string;
   readonly definitionVersion: number;
   readonly ownerId: string | null;
+  readonly subjectType: string | null;
+  readonly subjectId: string | null;
   readonly actor: JsonText | null;
   readonly trace: string | null;
   /** Array of EngineEvent. */

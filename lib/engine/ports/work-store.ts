@@ -3,6 +3,7 @@ import type { JobMessage } from './job-transport.js';
 import type { EngineEvent, JsonText, LostOutcome, RunState, StageOutcome, Transition } from '../state/rows.js';
 import type { AttemptNotes } from '../state/notes.js';
 import type { RunStatus, StageRunStatus } from '../state/statuses.js';
+import type { SubjectName } from './step-store.js';
 
 export interface ClaimRequest {
   /** Unique per process incarnation (LEASE-1, fault C5). */
@@ -35,6 +36,9 @@ export interface ClaimedRun {
   /** How deep it is nested, the root being 0 (LIMIT-2). */
   readonly depth: number;
   readonly ownerId: string | null;
+  readonly subject: SubjectName | null;
+  /** At its start the subject was seen to be its owner's. */
+  readonly subjectSeen: boolean;
   readonly actor: JsonText | null;
   readonly trace: string | null;
   readonly priority: number;

@@ -32,6 +32,8 @@ export interface ChildRequest {
   readonly failed: string | null;
   readonly queue?: string;
   readonly priority?: number;
+  /** Left out: the parent's; null: none. */
+  readonly subject?: SubjectName | null;
 }
 
 interface TimeoutOptions {
@@ -60,6 +62,7 @@ interface ChildOptions {
   readonly wait?: boolean;
   readonly queue?: string;
   readonly priority?: number;
+  readonly subject?: SubjectName | null;
 }
 
 /** One try, unless the call says otherwise: the stage's own retry comes after it. */
@@ -160,7 +163,10 @@ export class Steps {
     return this.#call('child', name, (key) => {
       const { wait: waits = true, queue, priority } = options;
       const start = (failed: string | null) =>
-        this.services.startChild(key, { workflow, input, waits, queue, priority, failed });
+        this.services.startChild(key, {
+          ...{ workflow, input, waits, queue, priority, failed },
+          ...('subject' in options && { subject: options.subject }),
+        });
       return new ChildPlan(this.replay, { key, name, waits, start });
     });
   }

@@ -40,6 +40,8 @@ export interface WorkflowRunEntity {
   /** The business entity that it is about. */
   subjectType: string | null;
   subjectId: string | null;
+  /** At its start the subject was seen to be its owner's. */
+  subjectSeen: boolean;
   /** Cancelled without hooks (CANCEL-4). */
   terminated: boolean;
   createdAt: Date;
@@ -84,6 +86,7 @@ export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
       cancelReason: text('cancel_reason', nullable),
       subjectType: text('subject_type', nullable),
       subjectId: text('subject_id', nullable),
+      subjectSeen: bool('subject_seen', { default: false }),
       terminated: bool('terminated', { default: false }),
       createdAt: instantNow('created_at'),
       startAt: instant('start_at', nullable),

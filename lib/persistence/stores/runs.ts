@@ -58,15 +58,13 @@ export class PostgresRuns implements RunStore {
     return run;
   }
 
-  async listRuns({ definitionId, status, before, limit }: RunFilter, scope: OwnerScope): Promise<RunRow[]> {
-    const { statements } = this.context;
-    return this.read<RunRow>(statements.listRuns[scopeKind(scope)], [
-      scopeValue(scope),
-      definitionId,
-      status,
-      before,
-      limit,
-    ]);
+  async listRuns({ definitionId, status, subject, before, limit }: RunFilter, scope: OwnerScope): Promise<RunRow[]> {
+    const { listRuns, listRunsOfSubject } = this.context.statements;
+    const kind = scopeKind(scope);
+    const values = [scopeValue(scope), definitionId, status, before, limit];
+    return subject
+      ? this.read<RunRow>(listRunsOfSubject[kind], [...values, subject.type, subject.id])
+      : this.read<RunRow>(listRuns[kind], values);
   }
 
   async countRuns(scope: OwnerScope, definitionId?: string): Promise<Partial<Record<RunStatus, number>>> {

@@ -51,11 +51,12 @@ async function phaseOf(attempt: Attempt, ledger: ReadLedger): Promise<StageAutho
 
 /** Its input is decoded when somebody looks: most policies don't, and it may be large. */
 function runInfo({ job }: Attempt): RunInfo {
-  const { id, definitionId: definition, definitionVersion: version, input } = job.run;
+  const { id, definitionId: definition, definitionVersion: version, subject, input } = job.run;
   return {
     id,
     definition,
     version,
+    subject,
     get input() {
       return decodeJson(input, `The input of run ${id}`);
     },

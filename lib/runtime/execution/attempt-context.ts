@@ -66,11 +66,12 @@ export class AttemptContext implements StageContext {
   }
 
   get run(): RunInfo {
-    const { id, definitionId, definitionVersion, input } = this.#attempt.job.run;
+    const { id, definitionId, definitionVersion, subject, input } = this.#attempt.job.run;
     this.#run ??= {
       id,
       definition: definitionId,
       version: definitionVersion,
+      subject,
       input: decodeJson(input, `The input of run ${id}`),
     };
     return this.#run;

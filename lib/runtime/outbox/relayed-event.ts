@@ -1,5 +1,5 @@
 import { decodeJson } from '../../engine/codec/index.js';
-import type { OutboxRow } from '../../engine/ports/index.js';
+import type { OutboxRow, SubjectName } from '../../engine/ports/index.js';
 import type { EngineEvent, EngineEventType, JsonText } from '../../engine/state/rows.js';
 
 /** An event as it leaves the outbox. */
@@ -11,6 +11,7 @@ export interface RelayedEvent {
   /** Of `stage:*` events: the stage run, its key and its `@Stage` id. */
   readonly stage: { readonly runId: string; readonly key: string; readonly stage: string } | undefined;
   readonly ownerId: string | null;
+  readonly subject: SubjectName | null;
   readonly actor: JsonText | null;
   readonly trace: string | null;
   /** When it was written, on the database's clock; ISO 8601. */
@@ -29,6 +30,8 @@ export interface EventSink {
 /** The events of a row, in the order they happened. */
 export function eventsOf(row: OutboxRow): RelayedEvent[] {
   const events = decodeJson(row.events, `The events of outbox row ${row.id}`) as readonly EngineEvent[];
+  const { subjectType, subjectId } = row;
+  const subject = subjectType === null || subjectId === null ? null : { type: subjectType, id: subjectId };
   return events.map((event, at) => ({
     id: `${row.id}.${at}`,
     type: event.type,
@@ -38,6 +41,7 @@ export function eventsOf(row: OutboxRow): RelayedEvent[] {
         ? undefined
         : { runId: event.stageRunId, key: event.node ?? '', stage: event.stage ?? '' },
     ownerId: row.ownerId,
+    subject,
     actor: row.actor,
     trace: row.trace,
     at: row.createdAt,

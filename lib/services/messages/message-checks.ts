@@ -1,4 +1,4 @@
-import { encodeJson, isPlainText, isSubject, MAX_KEY_LENGTH } from '../../engine/codec/index.js';
+import { encodeJson, isPlainText, isSubject, MAX_KEY_LENGTH, SUBJECT_RULE } from '../../engine/codec/index.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { InvalidEventError, InvalidInputError, type SchemaIssue } from '../../errors/index.js';
 
@@ -32,7 +32,7 @@ export class MessageChecks {
   subject(event: { readonly subject?: SubjectName | null }): SubjectName | null {
     if (!('subject' in event) || event.subject === null) return null;
     if (isSubject(event.subject)) return { type: event.subject.type, id: event.subject.id };
-    this.#add('subject', 'must be { type, id }, both texts that are not empty; leave it out where there is none');
+    this.#add('subject', SUBJECT_RULE);
     return null;
   }
 

@@ -1,6 +1,6 @@
 import { decodeJson } from '../../engine/codec/json.js';
 import { formatMessage, type MessageOverrides } from '../../errors/index.js';
-import type { AttemptRow, RunDetails, RunHistory, RunRow, StageRunRow } from '../../engine/ports/index.js';
+import type { AttemptRow, RunDetails, RunHistory, RunRow, StageRunRow, SubjectName } from '../../engine/ports/index.js';
 import { decode, toDate } from './decoded.js';
 import { toAnnotationView, toLogLineView, toStepView } from './read-stage-views.js';
 import type { AttemptView, RunFailureView, RunHistoryView, RunSummary, RunView, StageRunView } from './run-views.js';
@@ -12,6 +12,7 @@ export function toRunSummary(row: RunRow): RunSummary {
     version: row.definitionVersion,
     status: row.status,
     owner: row.ownerId,
+    subject: subjectOf(row),
     priority: row.priority,
     queue: row.queue,
     generation: row.generation,
@@ -21,6 +22,10 @@ export function toRunSummary(row: RunRow): RunSummary {
     failureCode: row.failureCode,
     failedNode: row.failedNode,
   };
+}
+
+function subjectOf({ subjectType: type, subjectId: id }: RunRow): SubjectName | null {
+  return type === null || id === null ? null : { type, id };
 }
 
 /** `messages`: the host's texts, in which failures are told instead of the stored one (FAIL-4). */

@@ -1,3 +1,4 @@
+import { isSubject, SUBJECT_RULE } from '../../engine/codec/index.js';
 import type { OwnerScope, RunFilter } from '../../engine/ports/index.js';
 import { RUN_STATUSES, type RunStatus } from '../../engine/state/statuses.js';
 import {
@@ -59,7 +60,7 @@ export class RunReader {
   }
 }
 
-const KNOWN = ['definition', 'status', 'limit', 'cursor'];
+const KNOWN = ['definition', 'status', 'subject', 'limit', 'cursor'];
 
 function readFilter(options: ListRunsOptions, where: string): RunFilter {
   const problems: OptionProblem[] = [];
@@ -68,20 +69,21 @@ function readFilter(options: ListRunsOptions, where: string): RunFilter {
       problems.push({ path: name, message: `is not an option; there are ${KNOWN.join(', ')}` });
   }
   // A filter that is named and undefined is a mistake: dropping it would list more than was meant (fault A18).
-  for (const name of ['definition', 'status'] as const) {
+  for (const name of ['definition', 'status', 'subject'] as const) {
     if (name in options && options[name] === undefined)
       throw new UndefinedIdError({ what: name, where, hint: 'leave it out to list all' });
   }
-  const { definition, limit = PAGE_SIZE, cursor } = options;
+  const { definition, subject, limit = PAGE_SIZE, cursor } = options;
   const status = options.status === undefined ? undefined : ([options.status].flat() as RunStatus[]);
   if (definition !== undefined && (typeof definition !== 'string' || definition === ''))
     problems.push({ path: 'definition', message: 'must be the id of a definition' });
   if (status?.some((one) => !RUN_STATUSES.includes(one)))
     problems.push({ path: 'status', message: `must be of ${RUN_STATUSES.join(', ')}` });
+  if (subject !== undefined && !isSubject(subject)) problems.push({ path: 'subject', message: SUBJECT_RULE });
   if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE)
     problems.push({ path: 'limit', message: `must be an integer from 1 to ${LARGEST_PAGE}` });
   if (cursor !== undefined && cursor !== null && !(typeof cursor === 'string' && isUuid(cursor)))
     problems.push({ path: 'cursor', message: 'must be the cursor of the page before' });
   if (problems.length > 0) throw new InvalidOptionsError({ where, problems });
-  return { definitionId: definition, status, before: cursor ?? undefined, limit };
+  return { definitionId: definition, status, subject, before: cursor ?? undefined, limit };
 }

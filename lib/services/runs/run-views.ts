@@ -1,4 +1,4 @@
-import type { StepKind, StepStatus } from '../../engine/ports/index.js';
+import type { StepKind, StepStatus, SubjectName } from '../../engine/ports/index.js';
 import type { RunStatus, StageRunStatus } from '../../engine/state/statuses.js';
 import type { LogLevel } from '../../interfaces/index.js';
 
@@ -11,6 +11,8 @@ export interface RunSummary {
   readonly status: RunStatus;
   /** Stored id of the owner; null = nobody. */
   readonly owner: string | null;
+  /** What it is about; null = nothing. */
+  readonly subject: SubjectName | null;
   readonly priority: number;
   readonly queue: string | null;
   /** 1, and one more with every rerun. */
@@ -56,6 +58,8 @@ export interface ListRunsOptions {
   readonly definition?: string;
   /** One status or several. @default all */
   readonly status?: RunStatus | readonly RunStatus[];
+  /** Runs about this subject only. @default all */
+  readonly subject?: SubjectName;
   /** From 1 to 500. @default 50 */
   readonly limit?: number;
   /** `cursor` of the page before. @default the newest runs */

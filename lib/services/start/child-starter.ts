@@ -1,7 +1,7 @@
 import type { CompiledLimits } from '../../engine/limits/index.js';
 import { checkNestingDepth } from '../../engine/limits/index.js';
 import { digest } from '../../engine/codec/index.js';
-import type { NewRun } from '../../engine/ports/index.js';
+import type { NewRun, SubjectName } from '../../engine/ports/index.js';
 import type { ChildRequest } from '../../engine/steps/index.js';
 import type { WorkflowClass } from '../../interfaces/index.js';
 import type { EngineReady } from '../engine-port.js';
@@ -12,6 +12,7 @@ export interface ChildParent {
   readonly runId: string;
   readonly depth: number;
   readonly priority: number;
+  readonly subject: SubjectName | null;
   readonly stageRunId: string;
   readonly key: string;
 }
@@ -41,7 +42,13 @@ export class ChildStarter {
     checkNestingDepth(this.#limits, depth, `run ${parent.runId}`);
     const engine = await this.#ready();
     const definition = await engine.definitions.find(workflow as WorkflowClass | string);
-    const options = queue === undefined ? { priority } : { priority, queue };
+    const subject = 'subject' in request ? request.subject : parent.subject;
+    const options = {
+      priority,
+      ...(queue !== undefined && { queue }),
+      // One that is named and undefined is refused, as in every start.
+      ...(subject !== null && { subject }),
+    };
     const prepared = await this.#preparer.prepare({
       definition,
       input,

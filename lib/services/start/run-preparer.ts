@@ -65,7 +65,7 @@ export class RunPreparer {
     const parsed = await inputSchema.safeParseAsync(stored);
     if (!parsed.success) throw new InvalidInputError({ what, issues: parsed.error.issues });
 
-    const { idempotencyKey, queue, delayMs, startAt, priority } = settings;
+    const { idempotencyKey, queue, delayMs, startAt, priority, subject } = settings;
     const id = nextId();
     const context = { nextId, defaultQueue: this.#defaults.queue };
     return {
@@ -74,6 +74,8 @@ export class RunPreparer {
       definitionVersion: compiled.version,
       definitionKey: `${compiled.id}@${compiled.version}#${compiled.fingerprint}`,
       ownerId,
+      subject,
+      subjectSeen: false,
       actor: actor === null ? null : encodeJson(actor, { kind: 'input', what: 'the actor', maxBytes: MAX_ACTOR_BYTES }),
       trace,
       priority,

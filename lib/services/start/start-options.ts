@@ -1,4 +1,6 @@
+import { isSubject, SUBJECT_RULE } from '../../engine/codec/index.js';
 import { IDENTIFIER_RULE, isIdentifier } from '../../engine/definition/identifier.js';
+import type { SubjectName } from '../../engine/ports/index.js';
 import { parseDurationMs } from '../../engine/time/index.js';
 import { InvalidOptionsError, type OptionProblem, WorkflowError } from '../../errors/index.js';
 import type { StartOptions } from '../../interfaces/index.js';
@@ -11,9 +13,20 @@ export interface StartSettings {
   readonly priority: number;
   readonly queue: string | null;
   readonly idempotencyKey: string | null;
+  readonly subject: SubjectName | null;
 }
 
-const KNOWN = new Set(['idempotencyKey', 'delay', 'startAt', 'priority', 'queue', 'owner', 'actor', 'manager']);
+const KNOWN = new Set([
+  'idempotencyKey',
+  'delay',
+  'startAt',
+  'priority',
+  'queue',
+  'subject',
+  'owner',
+  'actor',
+  'manager',
+]);
 /** Keys are stored as digests, so the length only guards against a payload passed by mistake. */
 const LONGEST_KEY = 1_000;
 const INT4 = 2 ** 31;
@@ -29,7 +42,7 @@ export function readStartOptions(options: StartOptions, where: string): StartSet
 
   for (const name of Object.keys(options))
     if (!KNOWN.has(name)) complain(name, `is not an option; there are ${[...KNOWN].join(', ')}`);
-  const { delay, startAt, priority = 0, queue, idempotencyKey } = options;
+  const { delay, startAt, priority = 0, queue, subject, idempotencyKey } = options;
   if (delay !== undefined && startAt !== undefined) complain('delay', 'stands beside startAt; give one of them');
   if (startAt !== undefined && !(startAt instanceof Date && !Number.isNaN(startAt.getTime())))
     complain('startAt', 'must be a valid Date');
@@ -38,6 +51,8 @@ export function readStartOptions(options: StartOptions, where: string): StartSet
   if (idempotencyKey !== undefined && !isKey(idempotencyKey)) {
     complain('idempotencyKey', `must be a text of 1 to ${LONGEST_KEY} characters`);
   }
+  // One that is named and undefined is a mistake: the run would be about nothing, and checked against nobody (fault A18).
+  if ('subject' in options && !isSubject(subject)) complain('subject', SUBJECT_RULE);
   const delayMs = delay === undefined ? 0 : readDelay(delay, complain);
   if (problems.length > 0) throw new InvalidOptionsError({ where, problems });
   return {
@@ -46,6 +61,7 @@ export function readStartOptions(options: StartOptions, where: string): StartSet
     priority,
     queue: queue ?? null,
     idempotencyKey: idempotencyKey ?? null,
+    subject: subject ? { type: subject.type, id: subject.id } : null,
   };
 }
 

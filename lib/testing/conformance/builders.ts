@@ -97,6 +97,8 @@ export function newRun(given: Partial<NewRun> = {}): NewRun {
     definitionVersion: 1,
     definitionKey: 'documents@1#f1',
     ownerId: null,
+    subject: null,
+    subjectSeen: false,
     actor: null,
     trace: null,
     priority: 0,

@@ -115,6 +115,8 @@ function claimedJob(
       generation: run.generation,
       depth: run.depth,
       ownerId: run.ownerId,
+      subject: run.subject,
+      subjectSeen: run.subjectSeen,
       actor: run.actor,
       trace: run.trace,
       priority: run.priority,

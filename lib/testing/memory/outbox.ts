@@ -122,6 +122,8 @@ function outboxRow({ db }: MemorySession, row: OutboxRecord): OutboxRow {
     definitionId: run.definitionId,
     definitionVersion: run.definitionVersion,
     ownerId: run.ownerId,
+    subjectType: run.subject?.type ?? null,
+    subjectId: run.subject?.id ?? null,
     actor: run.actor,
     trace: run.trace,
     events: row.events,

@@ -1,3 +1,4 @@
+import type { SubjectName } from '../../engine/ports/step-store.js';
 import type { StageProgress } from '../../engine/state/notes.js';
 import type { JsonText } from '../../engine/state/rows.js';
 import type { RunStatus, StageRunStatus } from '../../engine/state/statuses.js';
@@ -9,6 +10,8 @@ export interface RunRecord {
   definitionVersion: number;
   definitionKey: string;
   readonly ownerId: string | null;
+  readonly subject: SubjectName | null;
+  readonly subjectSeen: boolean;
   readonly actor: JsonText | null;
   readonly trace: string | null;
   readonly priority: number;

@@ -20,12 +20,13 @@ export function getRun(session: MemorySession, runId: string, scope: OwnerScope)
 }
 
 export function listRuns({ db }: MemorySession, filter: RunFilter, scope: OwnerScope): RunRow[] {
-  const { definitionId, status, before, limit } = filter;
+  const { definitionId, status, subject, before, limit } = filter;
   const found = [...db.runs.all()].filter(
     (run) =>
       isVisible(run, scope) &&
       (definitionId === undefined || run.definitionId === definitionId) &&
       (status === undefined || status.includes(run.status)) &&
+      (subject === undefined || (run.subject?.type === subject.type && run.subject.id === subject.id)) &&
       (before === undefined || run.id < before),
   );
   found.sort((a, b) => (a.id < b.id ? 1 : -1));

@@ -44,6 +44,8 @@ function writeRun(session: MemorySession, run: NewRun): number {
     definitionVersion: run.definitionVersion,
     definitionKey: run.definitionKey,
     ownerId: run.ownerId,
+    subject: run.subject && { type: run.subject.type, id: run.subject.id },
+    subjectSeen: run.subjectSeen,
     actor: run.actor,
     trace: run.trace,
     priority: run.priority,

@@ -20,6 +20,8 @@ export const runRow = (run: RunRecord): RunRow => ({
   definitionKey: run.definitionKey,
   status: run.status,
   ownerId: run.ownerId,
+  subjectType: run.subject?.type ?? null,
+  subjectId: run.subject?.id ?? null,
   actor: run.actor,
   generation: run.generation,
   priority: run.priority,

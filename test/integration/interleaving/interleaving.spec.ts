@@ -55,6 +55,8 @@ function newRun(definition: CompiledDefinition, more: Partial<NewRun> = {}): New
     definitionVersion: 1,
     definitionKey: 'd@1#f',
     ownerId: null,
+    subject: null,
+    subjectSeen: false,
     actor: null,
     trace: null,
     priority: 0,

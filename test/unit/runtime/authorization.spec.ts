@@ -51,7 +51,7 @@ describe('before a stage', () => {
     await engine.drain();
     expect(gate.asked).toEqual([
       {
-        run: { id: runId, definition: 'flow', version: 1, input: { amount: 7 } },
+        run: { id: runId, definition: 'flow', version: 1, subject: null, input: { amount: 7 } },
         stage: { id: 'flow.a', runId: expect.any(String), key: 'a', node: 'a' },
         owner: null,
         actor: null,

@@ -37,18 +37,22 @@ describe('list', () => {
     [{ limit: 501 }, 'limit'],
     [{ cursor: 'x' }, 'cursor'],
     [{ status: 'DONE' as never }, 'status'],
+    [{ subject: { type: 'order' } as never }, 'subject'],
     [{ tenant: 'a' } as never, 'tenant'],
   ])('FAULT A18: %p is refused', async (options, path) => {
     const { service } = serviceKit();
     await expect(asTeam('a', () => service.list(options))).rejects.toMatchObject({ problems: [{ path }] });
   });
 
-  it('FAULT A18: a filter that is named and undefined is refused, not dropped', async () => {
-    const { service } = serviceKit();
-    await expect(asTeam('a', () => service.list({ definition: undefined }))).rejects.toMatchObject({
-      code: 'UNDEFINED_ID',
-    });
-  });
+  it.each(['definition', 'subject'])(
+    'FAULT A18: a %s that is named and undefined is refused, not dropped',
+    async (name) => {
+      const { service } = serviceKit();
+      await expect(asTeam('a', () => service.list({ [name]: undefined }))).rejects.toMatchObject({
+        code: 'UNDEFINED_ID',
+      });
+    },
+  );
 });
 
 describe('cancel', () => {

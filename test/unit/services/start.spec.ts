@@ -77,11 +77,34 @@ describe('start', () => {
     [{ priority: 2 ** 31 }, 'priority'],
     [{ queue: '' }, 'queue'],
     [{ idempotencyKey: '' }, 'idempotencyKey'],
+    [{ subject: undefined }, 'subject'],
+    [{ subject: null as never }, 'subject'],
+    [{ subject: 'order' as never }, 'subject'],
+    [{ subject: { type: 'order' } as never }, 'subject'],
+    [{ subject: { type: 'order', id: undefined } as never }, 'subject'],
+    [{ subject: { type: 'order', id: 7 } as never }, 'subject'],
+    [{ subject: { type: 'order', id: '' } }, 'subject'],
+    [{ subject: { type: ' ', id: '7' } }, 'subject'],
+    [{ subject: { type: 'order', id: 'a\0b' } }, 'subject'],
+    [{ subject: { type: 'order', id: 'x'.repeat(501) } }, 'subject'],
     [{ idempotancyKey: 'x' } as never, 'idempotancyKey'],
-  ])('FAULT B16: %p is refused at %s', async (options, path) => {
+  ])('FAULT B16, A18: %p is refused at %s', async (options, path) => {
     const { service } = serviceKit();
     const bad = asTeam('a', () => service.start('greet', { name: 'x' }, options));
     await expect(bad).rejects.toMatchObject({ code: 'INVALID_OPTIONS', problems: [{ path }] });
+  });
+
+  it('OWNER-3: what a run is about is stored with it, nothing more of it, and found again', async () => {
+    const { service } = serviceKit();
+    const subject = { type: 'order', id: '7', secret: 'x' };
+    const [started] = await asTeam('a', () =>
+      service.startMany('greet', [{ input: { name: 'x' }, subject }, { input: { name: 'x' } }]),
+    );
+    const { run } = started!;
+    expect((await asTeam('a', () => service.get(run))).subject).toEqual({ type: 'order', id: '7' });
+    const { runs } = await asTeam('a', () => service.list({ subject: { type: 'order', id: '7' } }));
+    expect(runs).toMatchObject([{ id: run.id, subject: { type: 'order', id: '7' } }]);
+    expect((await asTeam('b', () => service.list({ subject: { type: 'order', id: '7' } }))).runs).toEqual([]);
   });
 
   it('RUN-6: a delayed run is PENDING, one whose time is past begins at once', async () => {

@@ -55,6 +55,8 @@ export function describeClaims({ it, expect }: StoreSuite): void {
   it('JOB-2: a claim brings what the body needs', async (on) => {
     const run = await on.start({
       ownerId: 'acme',
+      subject: { type: 'order', id: 'o1' },
+      subjectSeen: true,
       actor: '{"id":"u1"}',
       trace: '00-trace',
       priority: 3,
@@ -74,6 +76,8 @@ export function describeClaims({ it, expect }: StoreSuite): void {
       generation: 1,
       depth: 0,
       ownerId: 'acme',
+      subject: { type: 'order', id: 'o1' },
+      subjectSeen: true,
       actor: '{"id":"u1"}',
       trace: '00-trace',
       priority: 3,

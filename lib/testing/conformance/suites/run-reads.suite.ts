@@ -1,5 +1,15 @@
 import type { OwnerScope } from '../../../engine/ports/index.js';
-import { completed, followedBy, group, linear, newId, newRun, retrying } from '../builders.js';
+import {
+  completed,
+  followedBy,
+  group,
+  linear,
+  newId,
+  newRun,
+  newStageRun,
+  newTransition,
+  retrying,
+} from '../builders.js';
 import { newSignal, signalWait, suspending } from '../step-builders.js';
 import { EVERYBODY } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
@@ -54,6 +64,36 @@ export function describeRunReads({ it, expect }: StoreSuite): void {
       for (const list of lists) expect(list.map(({ id }) => id).sort()).toEqual([...visible].sort());
       expect((await on.store.countRuns(scope)).CANCELLED ?? 0).toBe(visible.length);
     }
+  });
+
+  it('OWNER-3: runs about a subject are found within their owner, newest first; what they tell names it', async (on) => {
+    const subject = { type: 'order', id: 'o1' };
+    const [first, second] = [newRun({ ownerId: 'a', subject }), newRun({ ownerId: 'a', subject })];
+    const others = [
+      newRun({ ownerId: 'a' }),
+      newRun({ ownerId: 'a', subject: { type: 'order', id: 'o2' } }),
+      newRun({ ownerId: 'a', subject: { type: 'invoice', id: 'o1' } }),
+      newRun({ ownerId: 'b', subject }),
+      newRun({ subject }),
+    ];
+    await on.store.createRuns([first, second, ...others]);
+    const found = async (scope: OwnerScope, more: object = {}): Promise<string[]> =>
+      (await on.store.listRuns({ subject, limit: 10, ...more }, scope)).map(({ id }) => id);
+    expect(await found({ owner: 'a' })).toEqual([second.id, first.id]);
+    expect(await found({ owner: 'a' }, { before: second.id, definitionId: 'documents' })).toEqual([first.id]);
+    expect(await found({ owner: 'a' }, { status: ['COMPLETED'] })).toEqual([]);
+    expect(await found({ owner: null })).toEqual([others[4]?.id]);
+    expect(await found(EVERYBODY)).toHaveLength(4);
+    expect(await on.run(first.id)).toMatchObject({ subjectType: 'order', subjectId: 'o1' });
+    expect(await on.run(others[0]!.id)).toMatchObject({ subjectType: null, subjectId: null });
+  });
+
+  it('EVT-1: what an event’s run is about comes out of the outbox with it', async (on) => {
+    const transition = newTransition({ stageRuns: [newStageRun()], events: [{ type: 'run:started' }] });
+    await on.start({ subject: { type: 'order', id: 'o1' }, transition });
+    const slots = await on.store.leaseSlots('reader', 60_000, 100);
+    const [row] = await on.store.readOutbox('reader', slots, 10);
+    expect(row).toMatchObject({ subjectType: 'order', subjectId: 'o1' });
   });
 
   it('RUN-3: a run is read with its payloads', async (on) => {

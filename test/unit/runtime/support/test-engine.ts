@@ -129,6 +129,8 @@ export class TestEngine {
       definitionVersion: compiled.version,
       definitionKey: key,
       ownerId: null,
+      subject: null,
+      subjectSeen: false,
       actor: null,
       trace: null,
       priority: 0,

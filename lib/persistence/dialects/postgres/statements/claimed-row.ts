@@ -1,6 +1,7 @@
 import type { ClaimedJob, EarlierStageRun } from '../../../../engine/ports/index.js';
 import type { TableNames } from '../../../table-names.js';
 import { CANCEL } from '../sql.js';
+import { subjectOf } from '../subject-columns.js';
 
 /** A job as the claim answers it. Earlier outputs come along only where there are some. */
 export interface ClaimedRow {
@@ -27,6 +28,9 @@ export interface ClaimedRow {
   generation: number;
   depth: number;
   owner_id: string | null;
+  subject_type: string | null;
+  subject_id: string | null;
+  subject_seen: boolean;
   actor: string | null;
   trace: string | null;
   priority: number;
@@ -44,8 +48,8 @@ type EarlierTuple = [node: string, key: string, stage: string, status: 'COMPLETE
 export function claimedColumns(t: TableNames): string {
   return `
     s.id AS stage_run_id, s.node, s.key, s.stage, s.visit, s.ordinal, s.budget_from, s.deferrals,
-    r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.depth, r.owner_id, r.actor::text AS actor,
-    r.trace, r.priority, r.queue, r.input::text AS input,
+    r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.depth, r.owner_id, r.subject_type, r.subject_id, r.subject_seen,
+    r.actor::text AS actor, r.trace, r.priority, r.queue, r.input::text AS input,
     CASE WHEN s.ordinal > 1 THEN (
       SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text) ORDER BY e.ordinal)::text
         FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND e.status IN ('COMPLETED', 'SKIPPED')) END AS earlier`;
@@ -64,6 +68,8 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
       generation: row.generation,
       depth: row.depth,
       ownerId: row.owner_id,
+      subject: subjectOf(row),
+      subjectSeen: row.subject_seen,
       actor: row.actor,
       trace: row.trace,
       priority: row.priority,

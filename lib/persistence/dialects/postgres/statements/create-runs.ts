@@ -11,6 +11,9 @@ interface RunRow {
   definition_version: number;
   definition_key: string;
   owner: string | null;
+  subject_type: string | null;
+  subject_id: string | null;
+  subject_seen: boolean;
   actor: string | null;
   trace: string | null;
   priority: number;
@@ -69,6 +72,9 @@ const runRows = new RowSet<RunRow>({
   definition_version: 'int',
   definition_key: 'text',
   owner: 'text',
+  subject_type: 'text',
+  subject_id: 'text',
+  subject_seen: 'boolean',
   actor: 'json',
   trace: 'text',
   priority: 'int',
@@ -166,10 +172,10 @@ export function createRuns(t: TableNames, form: 'plain' | 'keyed' | 'children'):
     ${form === 'children' ? parents : ''}
     ${keyed ? key : 'c AS (SELECT * FROM d),'}
     r AS (
-      INSERT INTO ${t.runs} (id, definition_id, definition_version, definition_key, status, owner_id, actor, trace, priority, queue, input, awaited, output,
+      INSERT INTO ${t.runs} (id, definition_id, definition_version, definition_key, status, owner_id, subject_type, subject_id, subject_seen, actor, trace, priority, queue, input, awaited, output,
              failure_code, failure_message, failure_params, failed_node, created_at, start_at, started_at, finished_at, deadline_at,
              parent_run_id, parent_stage_run_id, parent_step, parent_waits, depth, cancel_asked)
-      SELECT id, definition_id, definition_version, definition_key, coalesce(status, CASE WHEN later THEN 'PENDING' ELSE 'RUNNING' END), owner, actor, trace,
+      SELECT id, definition_id, definition_version, definition_key, coalesce(status, CASE WHEN later THEN 'PENDING' ELSE 'RUNNING' END), owner, subject_type, subject_id, subject_seen, actor, trace,
              priority, queue, input, awaited, output, code, message, params, node, ${now}, CASE WHEN later THEN due_at END,
              CASE WHEN status IS NOT NULL OR NOT later THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, due_at + ${milliseconds('deadline')},
              parent, parent_stage, parent_step, parent_waits, depth, ${form === 'children' ? orphaned : 'false'} FROM c),
@@ -236,6 +242,9 @@ function toRunRow(run: NewRun): RunRow {
     definition_version: run.definitionVersion,
     definition_key: run.definitionKey,
     owner: run.ownerId,
+    subject_type: run.subject?.type ?? null,
+    subject_id: run.subject?.id ?? null,
+    subject_seen: run.subjectSeen,
     actor: run.actor,
     trace: run.trace,
     priority: run.priority,

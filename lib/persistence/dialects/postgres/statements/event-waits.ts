@@ -1,6 +1,7 @@
 import type { EventWait, StoredEvent } from '../../../../engine/ports/index.js';
 import type { TableNames } from '../../../table-names.js';
 import { clock } from '../sql.js';
+import { subjectOf } from '../subject-columns.js';
 
 export interface EventWaitRow {
   run_id: string;
@@ -46,10 +47,6 @@ export const EVENT_COLUMNS = `e.id, e.owner_id, e.key, e.subject_type, e.subject
 
 export function storedEvent(row: EventRow): StoredEvent {
   return { id: row.id, ownerId: row.owner_id, key: row.key, subject: subjectOf(row), payload: row.payload };
-}
-
-function subjectOf({ subject_type: type, subject_id: id }: Pick<EventRow, 'subject_type' | 'subject_id'>) {
-  return type === null || id === null ? null : { type, id };
 }
 
 /**

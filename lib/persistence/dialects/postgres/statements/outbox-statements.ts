@@ -42,6 +42,7 @@ const held = (t: TableNames, now: string): string =>
 
 const outboxColumns = `
   o.id::text AS id, o.run_id AS "runId", r.definition_id AS "definitionId", r.definition_version AS "definitionVersion", o.owner_id AS "ownerId",
+  r.subject_type AS "subjectType", r.subject_id AS "subjectId",
   r.actor::text AS actor, r.trace, o.events::text AS events, o.delivered, o.attempts, ${isoText('o.created_at')} AS "createdAt"`;
 
 /**

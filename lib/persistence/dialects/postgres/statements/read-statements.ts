@@ -8,7 +8,7 @@ import { clock, ENDED, isoText, OPEN_RUN, OPEN_STAGE_RUN } from '../sql.js';
 /** Columns of a run without its payloads, named as `RunRow` names them. */
 const RUN_COLUMNS = `
   r.id, r.definition_id AS "definitionId", r.definition_version AS "definitionVersion", r.definition_key AS "definitionKey", r.status,
-  r.owner_id AS "ownerId", r.actor::text AS actor, r.generation, r.priority, r.queue, ${isoText('r.created_at')} AS "createdAt",
+  r.owner_id AS "ownerId", r.subject_type AS "subjectType", r.subject_id AS "subjectId", r.actor::text AS actor, r.generation, r.priority, r.queue, ${isoText('r.created_at')} AS "createdAt",
   ${isoText('r.started_at')} AS "startedAt", ${isoText('r.finished_at')} AS "finishedAt", r.failure_code AS "failureCode",
   r.failure_message AS "failureMessage", r.failed_node AS "failedNode", r.cancel_reason AS "cancelReason"`;
 const PAYLOAD_COLUMNS = `r.input::text AS input, r.output::text AS output, r.failure_params::text AS "failureParams"`;
@@ -66,13 +66,17 @@ export function getRun(t: TableNames, kind: ScopeKind): Statement {
   };
 }
 
-/** A page of runs, newest first, without payloads (fault K19). $1 owner, $2 definition, $3 statuses, $4 before id, $5 limit. */
-export function listRuns(t: TableNames, kind: ScopeKind): Statement {
+/**
+ * A page of runs, newest first, without payloads (fault K19); of one subject through runs_subject. $1 owner, $2 definition,
+ * $3 statuses, $4 before id, $5 limit, $6 subject type, $7 subject id.
+ */
+export function listRuns(t: TableNames, kind: ScopeKind, ofSubject: boolean): Statement {
+  const subject = ofSubject ? 'AND r.subject_type = $6::text AND r.subject_id = $7::text' : '';
   return {
-    name: `list-runs-${kind}`,
+    name: `list-runs-${kind}${ofSubject ? '-subject' : ''}`,
     text: `
     SELECT ${RUN_COLUMNS} FROM ${t.runs} r
-     WHERE ${inScope(kind)} AND ($2::text IS NULL OR r.definition_id = $2) AND ($3::text[] IS NULL OR r.status = ANY ($3)) AND ($4::uuid IS NULL OR r.id < $4)
+     WHERE ${inScope(kind)} ${subject} AND ($2::text IS NULL OR r.definition_id = $2) AND ($3::text[] IS NULL OR r.status = ANY ($3)) AND ($4::uuid IS NULL OR r.id < $4)
      ORDER BY r.id DESC LIMIT $5`,
   };
 }
