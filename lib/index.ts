@@ -156,6 +156,7 @@ export {
   ConditionFailedError,
   DataSourceNotFoundError,
   DefinitionDriftError,
+  DispatcherDeniedError,
   ERROR_CODES,
   ForeignDecoratorError,
   IdempotencyConflictError,
@@ -176,8 +177,11 @@ export {
   NonRetryableError,
   OutputMissingError,
   OwnerMismatchError,
+  OwnerRequiredError,
   ResultTimeoutError,
   RetryAfterError,
+  RoleNotRestrictedError,
+  RowPoliciesMissingError,
   RunCancelledError,
   RunEndedError,
   RunFailedError,
@@ -216,4 +220,5 @@ export type {
 // Persistence: for hosts that run migrations themselves, or query the tables
 export { createWorkflowEntities } from './persistence/entities/index.js';
 export { createWorkflowMigrations } from './persistence/migrations/index.js';
+export type { WorkflowMigrationsOptions } from './persistence/migrations/index.js';
 export type { WorkflowTablesOptions } from './persistence/table-names.js';

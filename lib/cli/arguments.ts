@@ -9,6 +9,8 @@ export interface CliArguments {
   readonly schema: string | undefined;
   readonly prefix: string | undefined;
   readonly grant: string | undefined;
+  readonly rowLevelSecurity: boolean;
+  readonly dispatcher: string | undefined;
 }
 
 /** What was typed makes no sense; the message says what to type. */
@@ -23,12 +25,14 @@ export class UsageError extends Error {}
 export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): CliArguments {
   const { values, positionals } = parse(argv);
   const [command, ...rest] = positionals;
-  const { url = env['DATABASE_URL'], schema, prefix, grant } = values;
-  if (values.help || command === undefined || command === 'help')
-    return { command: 'help', url, schema, prefix, grant };
+  const { url = env['DATABASE_URL'], schema, prefix, grant, dispatcher } = values;
+  const rowLevelSecurity = values['row-level-security'] ?? false;
+  const given = { url: url === '' ? undefined : url, schema, prefix, grant, rowLevelSecurity, dispatcher };
+  if (values.help || command === undefined || command === 'help') return { ...given, command: 'help' };
   if (!isCommand(command)) throw new UsageError(`There is no command "${command}". There are: ${COMMANDS.join(', ')}.`);
   if (rest.length > 0) throw new UsageError(`"${rest.join(' ')}" is too much: one command at a time.`);
-  return { command, url: url === '' ? undefined : url, schema, prefix, grant };
+  if (dispatcher !== undefined && !rowLevelSecurity) throw new UsageError('--dispatcher needs --row-level-security.');
+  return { ...given, command };
 }
 
 function parse(argv: readonly string[]) {
@@ -38,6 +42,8 @@ function parse(argv: readonly string[]) {
     schema: text,
     prefix: text,
     grant: text,
+    'row-level-security': { type: 'boolean' },
+    dispatcher: text,
     help: { type: 'boolean', short: 'h' },
   } as const;
   try {

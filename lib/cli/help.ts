@@ -12,6 +12,11 @@ Options
   --grant <role>     with migrate and sql: let this role read and write the rows
   -h, --help         print this
 
+Row-level security
+  --row-level-security   put it on all tables; with status: ask for it too
+  --dispatcher <role>    the login of the engine (owners.rowLevelSecurity.dispatcher in the app); left out,
+                         the role of --grant may switch to the dispatcher's (owners.rowLevelSecurity: true)
+
 Exit codes
   0  done, or up to date
   1  the database could not be reached, or refused

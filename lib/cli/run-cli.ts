@@ -1,6 +1,8 @@
 import { DataSource } from 'typeorm';
 import { WorkflowError } from '../errors/index.js';
 import { migrationSql, pendingMigrations, runMigrations } from '../persistence/migrations/index.js';
+import type { PolicyGrants } from '../persistence/row-level-security/policy-block.js';
+import { dispatcherRole } from '../persistence/row-level-security/policy-state.js';
 import { tableNames } from '../persistence/table-names.js';
 import type { TableNames } from '../persistence/table-names.js';
 import { readArguments, UsageError } from './arguments.js';
@@ -28,11 +30,13 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv, ou
     }
     const names = tableNames({ schema: given.schema, prefix: given.prefix });
     if (given.command === 'sql') {
-      output.out(migrationSql(names, given.grant));
+      output.out(migrationSql(names, plainGrant(given), policyGrants(given)));
       return EXIT.done;
     }
     return await withDatabase(given, (dataSource) =>
-      given.command === 'migrate' ? migrate(dataSource, names, given, output) : status(dataSource, names, output),
+      given.command === 'migrate'
+        ? migrate(dataSource, names, given, output)
+        : status(dataSource, names, given, output),
     );
   } catch (error) {
     const usage = error instanceof UsageError || WorkflowError.is(error);
@@ -44,17 +48,44 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv, ou
 async function migrate(
   dataSource: DataSource,
   names: TableNames,
-  { grant }: CliArguments,
+  given: CliArguments,
   { out }: CliOutput,
 ): Promise<number> {
-  const applied = await runMigrations(dataSource, names, { grantTo: grant });
+  const { grant, rowLevelSecurity, dispatcher } = given;
+  const applied = await runMigrations(dataSource, names, {
+    grantTo: plainGrant(given),
+    rowLevelSecurity: policyGrants(given),
+  });
   out(applied.length > 0 ? `Applied: ${applied.join(', ')}\n` : 'Nothing to do: the tables are up to date.\n');
-  if (grant !== undefined) out(`Role "${grant}" may read and write their rows.\n`);
+  if (grant !== undefined) {
+    const whose = rowLevelSecurity ? `those of the owner whose session it is` : 'their rows';
+    out(`Role "${grant}" may read and write ${whose}.\n`);
+  }
+  if (rowLevelSecurity) {
+    const role = await dispatcherRole(dataSource, names);
+    if (dispatcher !== undefined) out(`Role "${dispatcher}" sees all rows, as a member of "${role}".\n`);
+    else if (grant !== undefined) out(`Role "${grant}" may switch to "${role}", which sees all rows.\n`);
+    else out(`Role "${role}" sees all rows.\n`);
+  }
   return EXIT.done;
 }
 
-async function status(dataSource: DataSource, names: TableNames, { out }: CliOutput): Promise<number> {
-  const pending = await pendingMigrations(dataSource, names);
+/** Under row-level security the app's role gets less. */
+const plainGrant = ({ grant, rowLevelSecurity }: CliArguments): string | undefined =>
+  rowLevelSecurity ? undefined : grant;
+
+function policyGrants({ grant, rowLevelSecurity, dispatcher }: CliArguments): PolicyGrants | undefined {
+  if (!rowLevelSecurity) return undefined;
+  return { rowsTo: grant, switchTo: dispatcher === undefined ? grant : undefined, dispatcherTo: dispatcher };
+}
+
+async function status(
+  dataSource: DataSource,
+  names: TableNames,
+  { rowLevelSecurity }: CliArguments,
+  { out }: CliOutput,
+): Promise<number> {
+  const pending = await pendingMigrations(dataSource, names, { rowLevelSecurity });
   out(pending.length > 0 ? `Pending: ${pending.join(', ')}\n` : 'The tables are up to date.\n');
   return pending.length > 0 ? EXIT.behind : EXIT.done;
 }

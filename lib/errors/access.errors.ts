@@ -42,3 +42,65 @@ export class OwnerMismatchError extends WorkflowError<OwnerMismatchParams> {
     super('OWNER_MISMATCH', params);
   }
 }
+
+export interface OwnerRequiredParams {
+  /** The call, or what would have to belong to somebody. */
+  what: string;
+}
+
+/** Under row-level security nothing is nobody's. */
+export class OwnerRequiredError extends WorkflowError<OwnerRequiredParams> {
+  declare readonly code: 'OWNER_REQUIRED';
+
+  constructor(params: OwnerRequiredParams) {
+    super('OWNER_REQUIRED', params);
+  }
+}
+
+export interface RowPoliciesMissingParams {
+  /** Tables that are not guarded, or not as this version wants it. */
+  tables: readonly string[];
+}
+
+/** `owners.rowLevelSecurity` is on, and tables lack it: a boot error. */
+export class RowPoliciesMissingError extends WorkflowError<RowPoliciesMissingParams> {
+  declare readonly code: 'ROW_POLICIES_MISSING';
+
+  constructor(params: RowPoliciesMissingParams) {
+    super('ROW_POLICIES_MISSING', params);
+  }
+}
+
+export interface RoleNotRestrictedParams {
+  /** The database role of the app. */
+  role: string;
+  /** "is a superuser", "sees rows of …". */
+  why: string;
+}
+
+/** Row-level security does not hold the role that the app logs in as: a boot error. */
+export class RoleNotRestrictedError extends WorkflowError<RoleNotRestrictedParams> {
+  declare readonly code: 'ROLE_NOT_RESTRICTED';
+
+  constructor(params: RoleNotRestrictedParams) {
+    super('ROLE_NOT_RESTRICTED', params);
+  }
+}
+
+export interface DispatcherDeniedParams {
+  /** The database role that the engine logs in as. */
+  role: string;
+  /** The one that sees all rows. */
+  dispatcher: string;
+  /** The grant that is missing, as SQL or a command. */
+  cure: string;
+}
+
+/** The engine cannot work as the role that sees the rows of all owners: a boot error. */
+export class DispatcherDeniedError extends WorkflowError<DispatcherDeniedParams> {
+  declare readonly code: 'DISPATCHER_DENIED';
+
+  constructor(params: DispatcherDeniedParams, options?: { cause?: unknown }) {
+    super('DISPATCHER_DENIED', params, options);
+  }
+}

@@ -1,5 +1,21 @@
-export { AuthorizationDeniedError, OwnerMismatchError, SubjectMissingError } from './access.errors.js';
-export type { AuthorizationDeniedParams, OwnerMismatchParams, SubjectMissingParams } from './access.errors.js';
+export {
+  AuthorizationDeniedError,
+  DispatcherDeniedError,
+  OwnerMismatchError,
+  OwnerRequiredError,
+  RoleNotRestrictedError,
+  RowPoliciesMissingError,
+  SubjectMissingError,
+} from './access.errors.js';
+export type {
+  AuthorizationDeniedParams,
+  DispatcherDeniedParams,
+  OwnerMismatchParams,
+  OwnerRequiredParams,
+  RoleNotRestrictedParams,
+  RowPoliciesMissingParams,
+  SubjectMissingParams,
+} from './access.errors.js';
 export { ERROR_CODES, findErrorCode, formatMessage } from './catalogue.js';
 export type { ErrorCode, MessageOverrides } from './catalogue.js';
 export type { ErrorCodeEntry } from './codes/error-code-entry.js';

@@ -20,6 +20,24 @@ export const ACCESS_CODES = {
     retried: false,
     byHand: false,
   },
+  ROW_POLICIES_MISSING: {
+    text: "`owners.rowLevelSecurity` is on, but these tables are not guarded, or not as this version wants it: {tables}. Run `npx nestjs-workflow-engine migrate --row-level-security`, your own migrations with `createWorkflowMigrations({ rowLevelSecurity: true })`, or set `migrations: 'run'`.",
+    meaning: 'Row-level security is on and tables lack their policies.',
+    retried: false,
+    byHand: false,
+  },
+  ROLE_NOT_RESTRICTED: {
+    text: '`owners.rowLevelSecurity` is on, but row-level security does not hold the role "{role}": it {why}. Let the app log in as a role without such rights.',
+    meaning: "The app's database role is exempt from row-level security, or sees rows without an owner.",
+    retried: false,
+    byHand: false,
+  },
+  DISPATCHER_DENIED: {
+    text: 'The engine logs in as "{role}", which may not work as "{dispatcher}", the role that sees the rows of all owners. Let a privileged role run: {cure}',
+    meaning: "The engine cannot take the dispatcher's role, which row-level security needs.",
+    retried: false,
+    byHand: false,
+  },
   SUBJECT_MISSING: {
     text: 'The subject {subject} does not exist (any more) for this owner. Restore it and retry, or cancel the run.',
     meaning: 'The subject of a run could not be loaded within its owner.',

@@ -1,4 +1,5 @@
 export { createWorkflowMigrations } from './create-workflow-migrations.js';
+export type { WorkflowMigrationsOptions } from './create-workflow-migrations.js';
 export type { MigrationTarget } from './migration-connection.js';
 export { migrationSql } from './migration-sql.js';
 export { checkMigrations, pendingMigrations, runMigrations } from './run-migrations.js';

@@ -1,5 +1,7 @@
 import { qualified, TABLES } from '../table-names.js';
 import type { TableNames } from '../table-names.js';
+import { ownedRowGrants, policyBlock } from '../row-level-security/policy-block.js';
+import type { PolicyGrants } from '../row-level-security/policy-block.js';
 import { MIGRATIONS } from './migration-list.js';
 import type { WorkflowMigration } from './workflow-migration.js';
 
@@ -60,11 +62,19 @@ $workflow$`;
  * All migrations as a script for psql or a reviewer; running it again changes nothing.
  *
  * @param role an application role that is to be granted what it needs, no more
+ * @param rowLevelSecurity also the policies, with what their roles are granted
  */
-export function migrationSql(names: TableNames, role?: string): string {
+export function migrationSql(names: TableNames, role?: string, rowLevelSecurity?: PolicyGrants): string {
   const blocks = MIGRATIONS.map((migration) => migrationBlock(migration, names));
   const grants = role === undefined ? [] : grantStatements(names, role);
-  return ['BEGIN', ...blocks, ...grants, 'COMMIT', ''].join(';\n');
+  const policies = rowLevelSecurity ? policyStatements(names, rowLevelSecurity) : [];
+  return ['BEGIN', ...blocks, ...grants, ...policies, 'COMMIT', ''].join(';\n');
+}
+
+/** Row-level security on all tables, which must be there. May be repeated, like a migration. */
+export function policyStatements(names: TableNames, { rowsTo, ...roles }: PolicyGrants = {}): string[] {
+  const rows = rowsTo === undefined ? [] : ownedRowGrants(names, rowsTo);
+  return [policyBlock(names, ADVISORY_LOCK, roles), ...rows];
 }
 
 /** What an application role needs at run time with `migrations: 'check'`: rows, no tables. */

@@ -4,12 +4,25 @@ import type { TableNames } from '../table-names.js';
 import { inMigrationTransaction } from './migration-connection.js';
 import type { MigrationQuery, MigrationTarget } from './migration-connection.js';
 import { MIGRATIONS } from './migration-list.js';
-import { grantStatements, LOCK_MIGRATIONS, migrationBlock, versionTableExists } from './migration-sql.js';
+import {
+  grantStatements,
+  LOCK_MIGRATIONS,
+  migrationBlock,
+  policyStatements,
+  versionTableExists,
+} from './migration-sql.js';
+import type { PolicyGrants } from '../row-level-security/policy-block.js';
+import { readUnguarded } from '../row-level-security/policy-state.js';
 
 export interface RunMigrationsOptions {
   /** A role that is granted the rows of the tables, for apps that don't own them. */
   readonly grantTo?: string;
+  /** Row-level security on all tables, with what roles are granted for it. @default none */
+  readonly rowLevelSecurity?: PolicyGrants;
 }
+
+/** What stands for the policies in lists of what was applied, or is pending. */
+const ROW_LEVEL_SECURITY = 'row-level security';
 
 /**
  * Brings the tables up to date, all or nothing, and returns the names of what it applied.
@@ -20,7 +33,7 @@ export interface RunMigrationsOptions {
 export async function runMigrations(
   target: MigrationTarget,
   names: TableNames,
-  { grantTo }: RunMigrationsOptions = {},
+  { grantTo, rowLevelSecurity }: RunMigrationsOptions = {},
 ): Promise<string[]> {
   return inMigrationTransaction(target, async (query) => {
     let pending = await readPending(query, names);
@@ -33,15 +46,42 @@ export async function runMigrations(
     }
     for (const migration of pending) await query(migrationBlock(migration, names));
     if (grantTo !== undefined) for (const grant of grantStatements(names, grantTo)) await query(grant);
-    return pending.map(nameOf);
+    const guarded = rowLevelSecurity ? await guard(query, names, rowLevelSecurity) : false;
+    return [...pending.map(nameOf), ...(guarded ? [ROW_LEVEL_SECURITY] : [])];
   });
 }
 
-/** What is missing, in words: migrations not applied yet, and tables somebody dropped. Empty when all is well. */
-export async function pendingMigrations(target: MigrationTarget, names: TableNames): Promise<string[]> {
+/**
+ * Whether the policies had to be written. Where all stand and nobody is to be granted anything nothing is asked of the role: an app
+ * that runs its migrations at boot may have lost, by then, the right to make roles.
+ */
+async function guard(query: MigrationQuery, names: TableNames, grants: PolicyGrants): Promise<boolean> {
+  const unguarded = await readUnguarded(query, names);
+  const granted = grants.rowsTo !== undefined || grants.dispatcherTo !== undefined;
+  if (unguarded.length === 0 && !granted) return false;
+  await query('SET LOCAL statement_timeout = 0');
+  for (const statement of policyStatements(names, grants)) await query(statement);
+  return unguarded.length > 0;
+}
+
+/**
+ * What is missing, in words: migrations not applied yet, tables somebody dropped, and, where it is asked for, row-level security.
+ * Empty when all is well.
+ */
+export async function pendingMigrations(
+  target: MigrationTarget,
+  names: TableNames,
+  { rowLevelSecurity = false }: { readonly rowLevelSecurity?: boolean } = {},
+): Promise<string[]> {
   return inMigrationTransaction(target, async (query) => {
     const pending = (await readPending(query, names)).map(nameOf);
-    return pending.length > 0 ? pending : (await readMissingTables(query, names)).map((table) => `table ${table}`);
+    const missing = pending.length > 0 ? [] : await readMissingTables(query, names);
+    const unguarded = rowLevelSecurity ? await readUnguarded(query, names) : [];
+    return [
+      ...pending,
+      ...missing.map((table) => `table ${table}`),
+      ...unguarded.map((table) => `${ROW_LEVEL_SECURITY} of ${table}`),
+    ];
   });
 }
 
