@@ -2,6 +2,7 @@ import { ACCESS_CODES } from './codes/access.codes.js';
 import { DEFINITION_CODES } from './codes/definition.codes.js';
 import type { ErrorCodeEntry } from './codes/error-code-entry.js';
 import { EVENT_CODES } from './codes/event.codes.js';
+import { GRAPH_CODES } from './codes/graph.codes.js';
 import { LIMIT_CODES } from './codes/limit.codes.js';
 import { OPTIONS_CODES } from './codes/options.codes.js';
 import { PAYLOAD_CODES } from './codes/payload.codes.js';
@@ -14,6 +15,7 @@ import { renderParam } from './param-text.js';
 const CODES = {
   ...OPTIONS_CODES,
   ...DEFINITION_CODES,
+  ...GRAPH_CODES,
   ...PAYLOAD_CODES,
   ...RUN_CODES,
   ...STAGE_CODES,

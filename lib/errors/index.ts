@@ -36,6 +36,8 @@ export type {
 } from './definition.errors.js';
 export { InvalidEventError, InvalidWhereError } from './event.errors.js';
 export type { InvalidEventParams, InvalidWhereParams } from './event.errors.js';
+export { InvalidExpressionError } from './graph.errors.js';
+export type { InvalidExpressionParams } from './graph.errors.js';
 export { LEASE_HEARTBEAT_LOST, LeaseAbsoluteCapError, LeaseExpiredError } from './lease.errors.js';
 export type { LeaseAbsoluteCapParams, LeaseExpiredParams } from './lease.errors.js';
 export { LimitExceededError } from './limit.errors.js';

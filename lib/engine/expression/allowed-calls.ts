@@ -9,11 +9,12 @@ export interface ExpressionFault {
 }
 
 /**
- * The calls that a condition may make, and with how many arguments beside the receiver. What is missing takes time that no
- * limit here bounds (`matches` and its backtracking, `split`, `join`, `cel.bind`), or depends on the process's time zone.
+ * The calls that an expression may make, and with how many arguments beside the receiver. What is missing takes time that
+ * no limit here bounds (`matches` and its backtracking, `split`, `join`, `cel.bind`), or depends on the process's time zone.
  */
 const ALLOWED: Readonly<Record<string, readonly number[]>> = {
   has: [1],
+  output: [1],
   size: [0, 1],
   contains: [1],
   startsWith: [1],
@@ -48,7 +49,7 @@ const ALLOWED: Readonly<Record<string, readonly number[]>> = {
   getMilliseconds: [0],
 };
 
-/** The first thing in an expression that conditions don't offer, or null. */
+/** The first thing in an expression that is not offered, or null. */
 export function findFault(node: ASTNode): ExpressionFault | null {
   const message = faultOf(node);
   // Of a method its name, not what it is called on.
@@ -62,6 +63,8 @@ export function findFault(node: ASTNode): ExpressionFault | null {
 
 function faultOf(node: ASTNode): string | null {
   if (node.op === 'value') return typeof node.args === 'bigint' ? integerFault(node.args) : null;
+  if (node.op === 'map' && node.args.some(([key]) => isText(key) && key.args === '__proto__'))
+    return 'an object cannot be given the key "__proto__"';
   const call = callOf(node);
   return call === null ? null : callFault(call);
 }
@@ -73,9 +76,10 @@ function integerFault(value: bigint): string | null {
 
 function callFault({ name, args }: Call): string | null {
   const counts = Object.hasOwn(ALLOWED, name) ? ALLOWED[name]! : null;
-  if (counts === null) return `there is no ${name}() in conditions; there are: ${Object.keys(ALLOWED).join(', ')}`;
+  if (counts === null) return `there is no ${name}() here; there are: ${Object.keys(ALLOWED).join(', ')}`;
   if (!counts.includes(args.length)) return `${name}() takes ${counts.join(' or ')} arguments, not ${args.length}`;
   const { maxDurationLength } = EXPRESSION_LIMITS;
+  if (name === 'output' && !isText(args[0])) return `output() takes the id of a node, written out: output("review")`;
   if (name === 'duration' && !(isText(args[0]) && args[0].args.length <= maxDurationLength))
     return `duration() takes a text of at most ${maxDurationLength} characters, written out: duration("90m")`;
   return null;

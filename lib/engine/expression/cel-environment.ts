@@ -1,5 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { boundName, MAX_OUTPUTS } from './bound-outputs.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
+import { EXPRESSION_VARIABLES, type InputShape } from './expression-scope.js';
 
 type Arithmetic = (left: number, right: number) => number;
 
@@ -12,17 +14,25 @@ const ARITHMETIC: Readonly<Record<string, Arithmetic>> = {
 };
 
 /**
- * CEL with one variable, `event`, of a type that is only known at run time.
+ * CEL with our variables, of types that are only known at run time but for `now`; which of them are there, the scope says.
+ * `output()` is only parsed: variables take its place before anything is evaluated.
  *
  * A JSON number is a double, the literal 5 is an int, and CEL mixes the two in comparisons only. Here they mix in
  * arithmetic too, the int becoming a double: nobody who writes `event.amount + 1 == 6` thinks of types.
+ *
+ * @param input what `input` looks like, for checking types; an environment that evaluates takes anything
  */
-export function createCelEnvironment(): Environment {
+export function createCelEnvironment(input?: InputShape): Environment {
   const { maxNodes, maxDepth } = EXPRESSION_LIMITS;
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
     limits: { maxAstNodes: maxNodes, maxDepth },
-  }).registerVariable('event', 'dyn');
+  }).registerFunction('output(string): dyn', () => null);
+  for (let at = 0; at < MAX_OUTPUTS; at += 1) environment.registerVariable(boundName(at), 'dyn');
+  for (const name of EXPRESSION_VARIABLES) {
+    if (name === 'input' && input !== undefined) environment.registerVariable(name, { schema: input });
+    else environment.registerVariable(name, name === 'now' ? 'google.protobuf.Timestamp' : 'dyn');
+  }
   for (const [operator, compute] of Object.entries(ARITHMETIC)) {
     environment
       .registerOperator(`double ${operator} int`, (left: number, right: bigint) => compute(left, Number(right)))

@@ -1,8 +1,6 @@
 import type { ParseResult } from '@marcbachmann/cel-js';
-import { cleanText } from '../codec/clean-text.js';
-import { readSafely } from '../codec/read-safely.js';
-import { thrownMessage } from '../codec/thrown-text.js';
 import type { ExpressionCost } from './cost.js';
+import { evaluationProblem, shortProblem } from './evaluation-problem.js';
 import { EventValue } from './event-value.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
 
@@ -14,7 +12,6 @@ export interface ConditionAnswer {
 
 const YES: ConditionAnswer = Object.freeze({ holds: true, problem: null });
 const NO: ConditionAnswer = Object.freeze({ holds: false, problem: null });
-const MAX_PROBLEM_LENGTH = 500;
 
 /** A checked condition on the payload of an event. Made by `compileCondition`. */
 export class Condition {
@@ -48,13 +45,11 @@ export class Condition {
       if (typeof result === 'boolean') return result ? YES : NO;
       return no('it gave neither true nor false');
     } catch (error) {
-      // `summary` is the message without the drawing of the place.
-      const summary = readSafely(error, 'summary');
-      return no(typeof summary === 'string' ? summary : thrownMessage(error));
+      return no(evaluationProblem(error, this.text, this.#evaluate.ast));
     }
   }
 }
 
 function no(problem: string): ConditionAnswer {
-  return { holds: false, problem: cleanText(problem, MAX_PROBLEM_LENGTH) };
+  return { holds: false, problem: shortProblem(problem) };
 }

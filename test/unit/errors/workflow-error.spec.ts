@@ -13,6 +13,7 @@ import {
   InvalidDefinitionError,
   InvalidDurationError,
   InvalidEventError,
+  InvalidExpressionError,
   InvalidInputError,
   InvalidOptionsError,
   InvalidOutputError,
@@ -119,6 +120,10 @@ const every: readonly (readonly [string, WorkflowError])[] = [
   ],
   ['CHILD_NOT_STARTED', new ChildNotStartedError({ workflow: 'w', message: 'too many' }, { cause })],
   ['NO_COMPLETION_CHECK', new NoCompletionCheckError({ stage: 's' })],
+  [
+    'INVALID_EXPRESSION',
+    new InvalidExpressionError({ expression: 'input.a >', place: '10', message: 'ends too early' }, { cause }),
+  ],
   ['INVALID_WHERE', new InvalidWhereError({ where: 'event.a >', place: '9', message: 'ends too early' }, { cause })],
   [
     'INVALID_EVENT',

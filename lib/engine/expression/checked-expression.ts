@@ -1,0 +1,117 @@
+import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import { cleanText } from '../codec/clean-text.js';
+import { readSafely } from '../codec/read-safely.js';
+import { thrownMessage } from '../codec/thrown-text.js';
+import { type ExpressionFault, findFault } from './allowed-calls.js';
+import { bindOutputs } from './bound-outputs.js';
+import { createCelEnvironment } from './cel-environment.js';
+import { ExpressionCost } from './cost.js';
+import { EXPRESSION_LIMITS } from './expression-limits.js';
+import { canGive, type ExpressionResult, RESULT_WORDS } from './expression-result.js';
+import type { ExpressionScope, InputShape } from './expression-scope.js';
+import { findForeign, usesOf, type ExpressionUses } from './names.js';
+
+const MAX_MESSAGE_LENGTH = 1_000;
+const EMPTY = { values: 0, longestList: 0, longestText: 0 };
+
+/** A text that is an expression of its scope and can give what is asked for. */
+export interface CheckedExpression extends ExpressionUses {
+  /** Takes the variables, and the outputs by their bound names. */
+  readonly evaluate: ParseResult;
+  readonly cost: ExpressionCost;
+  /** The nodes named by `output("…")`, each once, in the order of their bound names. */
+  readonly outputs: readonly string[];
+}
+
+/** Why a text is no such expression: without a full stop, and where, as an editor counts: `7`, or `2:7` on a later line. */
+export interface ExpressionMisfit {
+  readonly message: string;
+  readonly place: string | undefined;
+}
+
+const environment = createCelEnvironment();
+/** For each shape of an input the environment that checks types against it. */
+const checkers = new WeakMap<InputShape, Environment>();
+
+/** Checks a text as far as that goes without values. Never throws. */
+export function checkExpression(
+  text: unknown,
+  scope: ExpressionScope,
+  result: ExpressionResult,
+): CheckedExpression | ExpressionMisfit {
+  const misfit = textMisfit(text);
+  if (misfit !== null) return { message: misfit, place: undefined };
+  const expression = text as string;
+  let fault: Fault | null;
+  try {
+    const { ast } = environment.parse(expression);
+    fault = findFault(ast) ?? findForeign(ast, scope);
+    const bound = fault ?? bindOutputs(expression, ast);
+    if ('text' in bound) {
+      const evaluate = environment.parse(bound.text);
+      fault = typeFault(bound.text, evaluate, scope, result);
+      const cost = new ExpressionCost(evaluate.ast);
+      if (fault === null && cost.on(EMPTY) <= EXPRESSION_LIMITS.maxSteps)
+        return { evaluate, cost, ...usesOf(ast), outputs: bound.outputs };
+      fault ??= { message: 'its loops take too long, whatever the payload' };
+    } else fault = bound;
+  } catch (error) {
+    fault = faultOf(error);
+  }
+  const place = fault.at === undefined ? undefined : placeIn(expression, fault.at);
+  return { message: cleanText(fault.message, MAX_MESSAGE_LENGTH), place };
+}
+
+type Fault = Pick<ExpressionFault, 'message'> & Partial<ExpressionFault>;
+
+function typeFault(
+  text: string,
+  evaluate: ParseResult,
+  { input }: ExpressionScope,
+  result: ExpressionResult,
+): Fault | null {
+  // Once without the input's types: what it gives at run time, whatever the schema promises.
+  const { valid, type = 'dyn', error } = evaluate.check();
+  if (!valid) return faultOf(error);
+  if (!canGive(type, result)) return { message: `it gives ${type}, not ${RESULT_WORDS[result]}` };
+  if (input === undefined) return null;
+  const typed = checkerOf(input).parse(text).check();
+  if (!typed.valid) return faultOf(typed.error);
+  const given = typed.type ?? 'dyn';
+  return canGive(given, result) ? null : { message: `it gives ${given}, not ${RESULT_WORDS[result]}` };
+}
+
+function checkerOf(input: InputShape): Environment {
+  const known = checkers.get(input);
+  if (known !== undefined) return known;
+  const checker = createCelEnvironment(input);
+  checkers.set(input, checker);
+  return checker;
+}
+
+function textMisfit(text: unknown): string | null {
+  const { maxLength } = EXPRESSION_LIMITS;
+  if (typeof text !== 'string') return `it is no text, but ${text === null ? 'null' : typeof text}`;
+  if (text.trim() === '') return 'it is empty';
+  if (text.length > maxLength) return `it has ${text.length} characters, over ${maxLength}`;
+  // A text that a column cannot hold.
+  if (cleanText(text, maxLength) !== text) return 'it holds U+0000 or half of a character';
+  return null;
+}
+
+function faultOf(error: unknown): Fault {
+  const summary = readSafely(error, 'summary');
+  const start = readSafely(readSafely(error, 'range'), 'start');
+  return {
+    message: (typeof summary === 'string' ? summary : thrownMessage(error))
+      .replace(/\.$/, '')
+      .replaceAll('$input', 'input'),
+    ...(typeof start === 'number' ? { at: start } : {}),
+  };
+}
+
+function placeIn(text: string, at: number): string {
+  const lines = text.slice(0, at).split('\n');
+  const column = lines.at(-1)!.length + 1;
+  return lines.length === 1 ? `${column}` : `${lines.length}:${column}`;
+}
