@@ -33,13 +33,17 @@ class ForEvent {
   }
 }
 
-/** Waits for so many signals, one after another, and tells the test each time that it is about to. */
+/** When a signal is sent, by its number: the moments between a body and its sleep. */
+export const MOMENTS = { bodyWaits: 1, beforeSleep: 2, asleep: 3 } as const;
+export const SIGNALS = Object.keys(MOMENTS).length;
+
+/** Waits for all signals, one after another, and tells the test when it is about to wait for the first. */
 @Stage({ id: 'for-signals', ...schemas })
 class ForSignals {
   async execute({ input: { n }, run, step }: StageContext<typeof schemas>): Promise<unknown[]> {
     const got: unknown[] = [];
     for (let times = 1; times <= n; times++) {
-      void announce('waits', { runId: run.id, n: times });
+      if (times === MOMENTS.bodyWaits) void announce('moment', { runId: run.id, n: times });
       got.push(await step.waitForSignal('next'));
     }
     return got;

@@ -7,6 +7,8 @@ import { brokenInvariants } from '../support/invariants.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
 import { CHAOS_TABLES, chaosModule, FiveStages, STAGES } from './five-stages.js';
 
+const COMPLETED = `SELECT count(*) FROM workflow_runs WHERE status = 'COMPLETED'`;
+
 /** A server of this file's own: it is restarted in the middle. */
 describe('worker processes on one database', () => {
   let server: EmbeddedPostgres;
@@ -25,7 +27,8 @@ describe('worker processes on one database', () => {
   });
   afterAll(() => server.stop());
 
-  async function prepare(runs: number): Promise<string> {
+  /** A database with so many runs in it; `over` resolves when all of them have ended, and rejects when one ended badly. */
+  async function prepare(runs: number): Promise<{ readonly url: string; readonly over: Promise<true> }> {
     const url = await createDatabase(server.url());
     pool = new Pool({ connectionString: url, max: 2 });
     pool.on('error', () => undefined);
@@ -33,22 +36,22 @@ describe('worker processes on one database', () => {
       logger: false,
     });
     for (const table of CHAOS_TABLES) await pool.query(table);
-    await starter.get(WorkflowService).startMany(
+    const workflows = starter.get(WorkflowService);
+    const started = await workflows.startMany(
       FiveStages,
       Array.from({ length: runs }, (_, n) => ({ input: { n } })),
     );
-    return url;
+    // Who waits is told of the ends, and outlives the database's restart.
+    return { url, over: Promise.all(started.map(({ run }) => workflows.result(run))).then(() => true) };
   }
 
   const count = async (query: string): Promise<number> => Number((await pool!.query(query)).rows[0].count);
 
-  /** Looks again until it is so; a database that is away counts as not yet. */
-  async function until(query: string, wanted: number): Promise<void> {
-    for (;;) {
-      const found = await count(query).catch(() => NaN);
-      if (found === wanted) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+  /** Resolves with true as soon as all runs have ended, else with false after a second. */
+  async function endWithinASecond(over: Promise<true>): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const second = new Promise<false>((resolve) => (timer = setTimeout(resolve, 1_000, false)));
+    return Promise.race([over, second]).finally(() => clearTimeout(timer));
   }
 
   const spawn = (url: string, env: NodeJS.ProcessEnv): TestProcess =>
@@ -56,19 +59,15 @@ describe('worker processes on one database', () => {
 
   it('RUN-2, LEASE-3, LEASE-5, FAULT L1, FAULT L4: killed, frozen and cut off, every run ends and every stage is recorded once', async () => {
     const runs = 500;
-    const url = await prepare(runs);
+    const { url, over } = await prepare(runs);
     const env = { CHAOS_WORK_MS: '400', CHAOS_EFFECTS: '1' };
     workers = Array.from({ length: 4 }, () => spawn(url, env));
     await Promise.all(workers.map((worker) => worker.waitFor('ready')));
 
-    const done = until(`SELECT count(*) FROM workflow_runs WHERE status = 'COMPLETED'`, runs);
-    let finished = false;
-    void done.then(() => (finished = true));
     let kills = 0;
     let frozen: TestProcess | undefined;
-    for (let second = 0; !finished; second += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      if (finished) break;
+    // A `kill -9` a second, a freeze past a lease: here real time is what is tested.
+    for (let second = 0; !(await endWithinASecond(over)); second += 1) {
       if (second === 2) {
         frozen = workers[0]!;
         frozen.freeze();
@@ -83,9 +82,9 @@ describe('worker processes on one database', () => {
       workers[at] = spawn(url, env);
       kills += 1;
     }
-    await done;
     await Promise.all(workers.map((worker) => worker.kill()));
 
+    expect(await count(COMPLETED)).toBe(runs);
     const counts = {
       runs,
       kills,
@@ -111,9 +110,10 @@ describe('worker processes on one database', () => {
 
   it('JOB-1, RUN-2: two processes execute each stage of 2,000 runs once', async () => {
     const runs = 2_000;
-    const url = await prepare(runs);
+    const { url, over } = await prepare(runs);
     workers = Array.from({ length: 2 }, () => spawn(url, { CHAOS_CONCURRENCY: '20' }));
-    await until(`SELECT count(*) FROM workflow_runs WHERE status = 'COMPLETED'`, runs);
+    await over;
+    expect(await count(COMPLETED)).toBe(runs);
     const executions = await count('SELECT count(*) FROM executions');
     const processes = await count('SELECT count(DISTINCT pid) FROM executions');
     console.info('two processes:', JSON.stringify({ runs, executions, processes }));

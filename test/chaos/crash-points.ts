@@ -1,4 +1,5 @@
 import type { WorkflowStore } from '../../lib/engine/ports/index.js';
+import { wrapStore } from './store-calls.js';
 
 /**
  * Where one app stands still for ever, as if its process were dead: `'before finish stock'`, `'after claim #2'` (the second
@@ -29,29 +30,22 @@ export class CrashPoint {
     if (this.#reached) await new Promise(() => undefined);
   }
 
-  /** The store, with a point before and one after each of its calls that `POINTS` names. */
+  /** The store, with a point before and one after each of its calls that `POINTS` names. What shows life stays out of it. */
   around(store: WorkflowStore): WorkflowStore {
-    return new Proxy(store, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function' || BEATS.has(name)) return value;
-        const points = POINTS[name as keyof WorkflowStore];
-        if (!points && !CALLS.has(name)) return value.bind(target) as unknown;
-        return async (...given: unknown[]) => {
-          await this.pass('');
-          for (const point of points?.(given, undefined) ?? []) await this.pass(`before ${point}`);
-          const answer: unknown = await value.apply(target, given);
-          for (const point of points?.(given, answer) ?? []) await this.pass(`after ${point}`);
-          return answer;
-        };
-      },
-      set: (target, name, value) => Reflect.set(target, name, value, target),
+    return wrapStore(store, (name) => {
+      const points = POINTS[name as keyof WorkflowStore];
+      if (!points && !CALLS.has(name)) return undefined;
+      return async (given, proceed) => {
+        await this.pass('');
+        for (const point of points?.(given, undefined) ?? []) await this.pass(`before ${point}`);
+        const answer: unknown = await proceed();
+        for (const point of points?.(given, answer) ?? []) await this.pass(`after ${point}`);
+        return answer;
+      };
     });
   }
 }
 
-/** What a process does that lives. */
-const BEATS: ReadonlySet<string | symbol> = new Set(['extendLeases', 'extendSteps']);
 /** What else moves runs. */
 const CALLS: ReadonlySet<string | symbol> = new Set(['settle', 'reap', 'promoteDelayed', 'sendSignal', 'changeRun']);
 

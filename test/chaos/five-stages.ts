@@ -33,6 +33,7 @@ abstract class Counting implements StageHandler<typeof schemas> {
       process.pid,
       ctx.attempt,
     ]);
+    // The work itself: a body takes real time, in which its process is killed, frozen or cut off.
     if (WORK_MS > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * WORK_MS));
     if (EFFECTS) {
       await this.dataSource.query('INSERT INTO effects (idempotency_key, pid) VALUES ($1, $2) ON CONFLICT DO NOTHING', [

@@ -19,9 +19,9 @@ async function boot(): Promise<void> {
       app.enableShutdownHooks();
       return await announce('ready');
     } catch (error) {
-      // The database may be restarting: a supervisor would start the process again.
+      // The database went while the engine was about to boot, which then fails; a supervisor would start the process again.
+      // No pause: the next boot first waits for the database, as TypeORM tries until it connects.
       console.error(error);
-      await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
 }
