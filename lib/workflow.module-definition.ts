@@ -89,7 +89,9 @@ function compileParts({ retry, limits, outbox }: WorkflowModuleOptions, problems
     backoff,
     jitter,
   } = asRecord(retry) as ModuleRetryOptions;
-  const { maxStageRuns, nestingDepth, maxOutputBytes, maxInputBytes } = asRecord(limits) as LimitOptions;
+  const { maxStageRuns, nestingDepth, maxOutputBytes, maxInputBytes, startsPerMinute } = asRecord(
+    limits,
+  ) as LimitOptions;
   const { maxAttempts: tries = DEFAULT_OUTBOX_ATTEMPTS, backoff: delays = DEFAULT_OUTBOX_BACKOFF } = asRecord(
     outbox,
   ) as OutboxOptions;
@@ -99,7 +101,7 @@ function compileParts({ retry, limits, outbox }: WorkflowModuleOptions, problems
       maxAttemptsCap,
     }),
     limits: attempt('limits', problems, () =>
-      compileLimits({ maxStageRuns, nestingDepth, maxOutputBytes, maxInputBytes }),
+      compileLimits({ maxStageRuns, nestingDepth, maxOutputBytes, maxInputBytes, startsPerMinute }),
     ),
     outbox: Object.freeze({
       policy: attempt('outbox', problems, () => compileRetryPolicy({ maxAttempts: tries, backoff: delays }, 'outbox')),

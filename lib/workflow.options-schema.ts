@@ -113,6 +113,7 @@ export const SECTIONS = {
     nestingDepth: z.any().optional(),
     maxOutputBytes: z.any().optional(),
     maxInputBytes: z.any().optional(),
+    startsPerMinute: z.any().optional(),
   }),
 } as const;
 

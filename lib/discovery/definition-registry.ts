@@ -200,7 +200,8 @@ export class DefinitionRegistry {
 
   private defaults(): PipelineDefaults {
     const { retry, limits } = this.options;
-    return { retry: retry.policy, maxAttemptsCap: retry.maxAttemptsCap, maxStageRuns: limits.maxStageRuns };
+    const { maxStageRuns, startsPerMinute } = limits;
+    return { retry: retry.policy, maxAttemptsCap: retry.maxAttemptsCap, maxStageRuns, startsPerMinute };
   }
 }
 

@@ -108,8 +108,15 @@ export interface ChildNotStartedParams {
 export class ChildNotStartedError extends WorkflowError<ChildNotStartedParams> {
   declare readonly code: 'CHILD_NOT_STARTED';
 
-  constructor(params: ChildNotStartedParams, options?: { cause?: unknown }) {
+  /** Milliseconds after which another attempt has a chance. */
+  declare readonly retryAfterMs?: number;
+
+  constructor(
+    params: ChildNotStartedParams,
+    { retryAfterMs, ...options }: { cause?: unknown; retryAfterMs?: number } = {},
+  ) {
     super('CHILD_NOT_STARTED', params, options);
+    if (retryAfterMs !== undefined) Object.assign(this, { retryAfterMs });
   }
 }
 

@@ -113,6 +113,11 @@ export interface LimitOptions {
   maxOutputBytes?: number;
   /** Bytes of a run's input as JSON (LIMIT-6). @default 262144 */
   maxInputBytes?: number;
+  /**
+   * Starts of one definition within a minute, over all processes (LIMIT-3): what is above is created FAILED
+   * START_RATE_EXCEEDED. A definition may set its own, and only lower this one. @default null: no limit
+   */
+  startsPerMinute?: number | null;
 }
 
 export interface WakeOptions {

@@ -28,4 +28,6 @@ export interface WorkflowOptions<I extends Schema = Schema> {
 export interface DefinitionLimits {
   /** Most stage runs of one run (LIMIT-1). @default the module's, 200 */
   readonly maxStageRuns?: number;
+  /** Most starts a minute, over all processes (LIMIT-3). @default the module's, none */
+  readonly startsPerMinute?: number;
 }

@@ -41,5 +41,5 @@ export const definition = (
   kind: 'pipeline',
   fingerprint: 'f',
   nodes,
-  settings: { queue: null, maxStageRuns: 200, deadlineMs: null, actor: 'system', ...settings },
+  settings: { queue: null, maxStageRuns: 200, startsPerMinute: null, deadlineMs: null, actor: 'system', ...settings },
 });

@@ -21,6 +21,8 @@ export interface DefinitionSettings {
   readonly queue: string | null;
   /** Most stage runs of one run (LIMIT-1). */
   readonly maxStageRuns: number;
+  /** Most starts a minute (LIMIT-3); null = as many as there are. */
+  readonly startsPerMinute: number | null;
   /** Milliseconds from the start until the run fails RUN_TIMEOUT; null = never. */
   readonly deadlineMs: number | null;
   readonly actor: 'system' | 'on_behalf_of';

@@ -22,29 +22,39 @@ export function checkSettings(
     retry: readRetry(settings.retry, place, complaints),
     settings: {
       queue: readQueue(settings.queue, place, complaints) ?? null,
-      maxStageRuns: readMaxStageRuns(source, defaults, complaints),
+      ...readLimits(source, defaults, complaints),
       deadlineMs: readPositiveMs(settings.deadline, 'deadline', place, complaints) ?? null,
       actor: readActor(source, complaints),
     },
   };
 }
 
-function readMaxStageRuns(
+const LIMITS = ['maxStageRuns', 'startsPerMinute'] as const;
+/** The module's own bounds are checked with its options. */
+const MOST_STARTS = 1_000_000;
+
+function readLimits(
   { place, settings }: PipelineSource,
-  { maxStageRuns: most }: PipelineDefaults,
+  { maxStageRuns, startsPerMinute }: PipelineDefaults,
   complaints: Complaints,
-): number {
+): Pick<DefinitionSettings, (typeof LIMITS)[number]> {
   const limits = settings.limits ?? {};
-  refuseUnknown(limits, ['maxStageRuns'], `${place}, limits`, complaints);
-  const wanted = limits.maxStageRuns;
-  if (wanted === undefined) return most;
-  if (Number.isSafeInteger(wanted) && (wanted as number) >= 1 && (wanted as number) <= most) return wanted as number;
-  complaints.add(
-    place,
-    `limits.maxStageRuns is ${show(wanted)}.`,
-    `Give it an integer from 1 to ${most}: a definition may only lower the limit of the module.`,
-  );
-  return most;
+  refuseUnknown(limits, LIMITS, `${place}, limits`, complaints);
+  const read = (name: (typeof LIMITS)[number], most: number): number | undefined => {
+    const wanted = limits[name];
+    if (wanted === undefined) return undefined;
+    if (Number.isSafeInteger(wanted) && (wanted as number) >= 1 && (wanted as number) <= most) return wanted as number;
+    complaints.add(
+      place,
+      `limits.${name} is ${show(wanted)}.`,
+      `Give it an integer from 1 to ${most}: a definition may only lower the limit of the module.`,
+    );
+    return undefined;
+  };
+  return {
+    maxStageRuns: read('maxStageRuns', maxStageRuns) ?? maxStageRuns,
+    startsPerMinute: read('startsPerMinute', startsPerMinute ?? MOST_STARTS) ?? startsPerMinute,
+  };
 }
 
 function readActor({ place, settings }: PipelineSource, complaints: Complaints): DefinitionSettings['actor'] {

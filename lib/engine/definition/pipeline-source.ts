@@ -14,7 +14,7 @@ export interface PipelineSource {
 /** Unchecked, like everything a host writes. */
 export interface PipelineSettings {
   readonly retry?: unknown;
-  readonly limits?: { readonly maxStageRuns?: unknown };
+  readonly limits?: { readonly maxStageRuns?: unknown; readonly startsPerMinute?: unknown };
   readonly actor?: unknown;
   readonly deadline?: unknown;
   readonly queue?: unknown;
@@ -26,4 +26,6 @@ export interface PipelineDefaults {
   readonly maxAttemptsCap: number;
   /** A definition may only lower it. */
   readonly maxStageRuns: number;
+  /** Null: none; a definition may set one. */
+  readonly startsPerMinute: number | null;
 }

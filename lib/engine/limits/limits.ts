@@ -11,6 +11,8 @@ export interface LimitsInput {
   maxInputBytes?: number;
   /** How deep runs may start runs, the root being 0; 0 allows no children. @default 3 */
   nestingDepth?: number;
+  /** Starts of one definition within a minute; null = as many as there are. @default null */
+  startsPerMinute?: number | null;
 }
 
 /** Checked limits as plain frozen data. */
@@ -21,6 +23,7 @@ export const DEFAULT_LIMITS: CompiledLimits = Object.freeze({
   maxOutputBytes: 64 * 1024,
   maxInputBytes: 256 * 1024,
   nestingDepth: 3,
+  startsPerMinute: null,
 });
 
 /** What each limit may be set to; bytes no higher than what can be stored at all. */
@@ -29,6 +32,7 @@ const RANGES: Readonly<Record<keyof LimitsInput, readonly [min: number, max: num
   maxOutputBytes: [1, MAX_JSON_BYTES],
   maxInputBytes: [1, MAX_JSON_BYTES],
   nestingDepth: [0, 100],
+  startsPerMinute: [1, 1_000_000],
 });
 
 /**
@@ -49,13 +53,15 @@ export function compileLimits(input: LimitsInput = {}, what = 'limits'): Compile
  */
 export function lowerLimits(limits: CompiledLimits, input: LimitsInput = {}, what = 'limits'): CompiledLimits {
   const names = Object.keys(RANGES) as (keyof LimitsInput)[];
-  const lower = Object.fromEntries(names.map((name) => [name, [RANGES[name][0], limits[name]] as const]));
+  const lower = Object.fromEntries(
+    names.map((name) => [name, [RANGES[name][0], limits[name] ?? RANGES[name][1]] as const]),
+  );
   return merge(limits, input, what, lower as typeof RANGES);
 }
 
 function merge(base: CompiledLimits, input: LimitsInput, what: string, ranges: typeof RANGES): CompiledLimits {
   const problems: OptionProblem[] = [];
-  const limits: Required<LimitsInput> = { ...base };
+  const limits: Record<keyof LimitsInput, number | null> = { ...base };
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     problems.push({ path: what, message: `must be an object with ${Object.keys(RANGES).join(', ')}.` });
   } else {
@@ -64,6 +70,8 @@ function merge(base: CompiledLimits, input: LimitsInput, what: string, ranges: t
         problems.push({ path: name, message: `is unknown; there are: ${Object.keys(RANGES).join(', ')}.` });
       } else if (value !== undefined) {
         const key = name as keyof LimitsInput;
+        // No limit, where there is none to raise.
+        if (value === null && base[key] === null) continue;
         const problem = rangeProblem(value, ranges[key], RANGES[key]);
         if (problem === undefined) limits[key] = value as number;
         else problems.push({ path: name, message: problem });
@@ -71,7 +79,7 @@ function merge(base: CompiledLimits, input: LimitsInput, what: string, ranges: t
     }
   }
   if (problems.length > 0) throw new InvalidOptionsError({ where: what, problems });
-  return Object.freeze(limits);
+  return Object.freeze(limits as Required<LimitsInput>);
 }
 
 function rangeProblem(value: unknown, [min, max]: readonly [number, number], [, hardMax]: readonly [number, number]) {

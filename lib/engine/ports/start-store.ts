@@ -67,6 +67,14 @@ export interface CreatedRun {
   readonly inputDigest: Buffer | null;
 }
 
+/** Starts of a definition within a minute of the store's clock (LIMIT-3). */
+export interface CountedStarts {
+  /** Those just counted included. */
+  readonly counted: number;
+  /** Milliseconds until the next minute begins. */
+  readonly nextInMs: number;
+}
+
 export interface StartStore {
   /**
    * Writes runs with their first stage runs and jobs, all or nothing, in one round trip (RUN-8).
@@ -75,4 +83,13 @@ export interface StartStore {
    * one run, and a duplicate never aborts the transaction. Answers stand in the order of `runs`.
    */
   createRuns(runs: readonly NewRun[], transaction?: JoinedTransaction): Promise<CreatedRun[]>;
+
+  /** Which of these start keys are held by living rows, in the order of `digests`. */
+  heldKeys(digests: readonly Buffer[], transaction?: JoinedTransaction): Promise<boolean[]>;
+
+  /**
+   * Counts starts of a definition within the present minute. Committed by itself, at once: a host's transaction would hold up
+   * every start of the definition, and what it rolls back counts as well.
+   */
+  countStarts(definitionId: string, starts: number): Promise<CountedStarts>;
 }

@@ -31,6 +31,11 @@ export function decideStart(
   return { ...first, events: [{ type: 'run:started' }, ...first.events] };
 }
 
+/** A run that a limit refused: it exists, so that people find it, and has ended before anything of it began (LIMIT-3). */
+export function decideRefusedStart(failure: RunFailure): Transition {
+  return { ...NO_CHANGE, run: { to: 'FAILED', failure }, events: [failedEvent(failure)] };
+}
+
 /** What follows the end of a node with a single stage: known without looking at other rows. `output` undefined = skipped. */
 export function decideNext(
   definition: CompiledDefinition,

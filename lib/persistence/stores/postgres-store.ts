@@ -97,6 +97,9 @@ export class PostgresStore implements WorkflowStore {
   }
 
   // Starts
+  heldKeys = (digests: readonly Buffer[], transaction?: JoinedTransaction) =>
+    this.starts.heldKeys(digests, transaction);
+  countStarts = (definitionId: string, starts: number) => this.starts.countStarts(definitionId, starts);
   createRuns = (runs: readonly NewRun[], transaction?: JoinedTransaction) => this.starts.createRuns(runs, transaction);
 
   // Work

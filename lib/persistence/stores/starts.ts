@@ -1,4 +1,4 @@
-import type { CreatedRun, JoinedTransaction, NewRun, StartStore } from '../../engine/ports/index.js';
+import type { CountedStarts, CreatedRun, JoinedTransaction, NewRun, StartStore } from '../../engine/ports/index.js';
 import { createRunsValues, type CreatedRow } from '../dialects/postgres/statements/create-runs.js';
 import type { StoreContext } from './store-context.js';
 
@@ -19,6 +19,22 @@ export class PostgresStarts implements StartStore {
       const first = firstOf.get(nameOf(run)) === run;
       return { runId: run_id, created: created && first, dueInMs: due_in, inputDigest: input_digest };
     });
+  }
+
+  async heldKeys(digests: readonly Buffer[], transaction?: JoinedTransaction): Promise<boolean[]> {
+    if (digests.length === 0) return [];
+    const { pool, statements, clock } = this.context;
+    const values = [clock.offsetMs, digests];
+    const rows = transaction
+      ? ((await transaction.query(statements.heldKeys.text, values)) as { held: boolean }[])
+      : await pool.query<{ held: boolean }>(statements.heldKeys, values);
+    return rows.map(({ held }) => held);
+  }
+
+  async countStarts(definitionId: string, starts: number): Promise<CountedStarts> {
+    const { pool, statements, clock } = this.context;
+    const [row] = await pool.query<CountedStarts>(statements.countStarts, [clock.offsetMs, definitionId, starts]);
+    return row!;
   }
 
   private async write(runs: readonly NewRun[], transaction?: JoinedTransaction): Promise<CreatedRow[]> {

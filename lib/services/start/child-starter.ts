@@ -1,8 +1,9 @@
 import type { CompiledLimits } from '../../engine/limits/index.js';
-import { checkNestingDepth } from '../../engine/limits/index.js';
+import { checkNestingDepth, roomFor } from '../../engine/limits/index.js';
 import { digest } from '../../engine/codec/index.js';
-import type { NewRun, SubjectName } from '../../engine/ports/index.js';
+import type { NewRun, SubjectName, WorkflowStore } from '../../engine/ports/index.js';
 import type { ChildRequest } from '../../engine/steps/index.js';
+import { ChildNotStartedError, LimitExceededError } from '../../errors/index.js';
 import type { WorkflowClass } from '../../interfaces/index.js';
 import type { EngineReady } from '../engine-port.js';
 import type { RunPreparer } from './run-preparer.js';
@@ -35,7 +36,10 @@ export class ChildStarter {
     this.#limits = limits;
   }
 
-  /** @throws UnknownWorkflowError, InvalidInputError, LimitExceededError, what the store throws */
+  /**
+   * @throws UnknownWorkflowError, InvalidInputError, LimitExceededError, ChildNotStartedError with a `retryAfterMs` when the rate of
+   * the definition has no room, what the store throws
+   */
   async start(parent: ChildParent, request: ChildRequest): Promise<{ readonly runId: string }> {
     const { workflow, input, waits, failed, queue, priority = parent.priority } = request;
     const depth = parent.depth + 1;
@@ -67,8 +71,23 @@ export class ChildStarter {
       },
       parent: { runId, stageRunId, key, waits, depth },
     };
+    const { startsPerMinute } = definition.compiled.settings;
+    if (startsPerMinute !== null) await this.#checkRate(engine.store, child, startsPerMinute);
     const [created] = await engine.store.createRuns([child]);
     if (created!.created) engine.announce({ work: true });
     return { runId: created!.runId };
+  }
+
+  /** A child has no run of its own to be refused: its stage tries again when there is room (LIMIT-3). */
+  async #checkRate(store: WorkflowStore, child: NewRun, perMinute: number): Promise<void> {
+    const { definitionId, idempotency } = child;
+    const [started] = await store.heldKeys([idempotency!.digest]);
+    if (started) return;
+    const { counted, nextInMs } = await store.countStarts(definitionId, 1);
+    if (roomFor(1, counted, perMinute) > 0) return;
+    const limit = { limit: 'limits.startsPerMinute', value: perMinute, actual: counted, where: definitionId };
+    const cause = new LimitExceededError({ code: 'START_RATE_EXCEEDED', ...limit });
+    const { message } = cause;
+    throw new ChildNotStartedError({ workflow: definitionId, message }, { cause, retryAfterMs: Math.ceil(nextInMs) });
   }
 }

@@ -4,6 +4,7 @@ import type { StartOptions, StartResult, TransactionManager, WorkflowClass } fro
 import type { EnginePort, EngineReady } from '../engine-port.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
 import type { RunPreparer } from './run-preparer.js';
+import { rateStarts } from './start-rate.js';
 
 /** One start of several. */
 export interface StartItem {
@@ -47,15 +48,18 @@ export class RunStarter {
     const { workflow, items, manager, awaited, where } = request;
     const engine = await this.#ready();
     const definition = await engine.definitions.find(workflow);
-    const runs: NewRun[] = [];
+    const prepared: NewRun[] = [];
     for (const [at, { input, options }] of items.entries()) {
       const place = items.length === 1 ? where : `${where} [${at}]`;
-      runs.push(
+      prepared.push(
         await this.#preparer.prepare({ definition, input, options, awaited, where: place, nextId: engine.nextId }),
       );
     }
-    const keyed = runs.some((run) => run.idempotency !== null);
+    const keyed = prepared.some((run) => run.idempotency !== null);
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: keyed });
+
+    const { startsPerMinute } = definition.compiled.settings;
+    const { runs, refused } = await rateStarts(engine.store, prepared, startsPerMinute, transaction);
 
     const results: StartResult[] = [];
     const made = new Map<string, CreatedRun>();
@@ -64,7 +68,8 @@ export class RunStarter {
       const created = await this.#write(engine, group, made, transaction);
       for (const [index, answer] of created.entries()) {
         this.#checkConflict(group[index]!, answer, items[at + index]!.options.idempotencyKey);
-        results.push({ run: { id: answer.runId }, created: answer.created });
+        const run = { id: answer.runId };
+        results.push(refused.has(run.id) ? { run, created: false, refused: true } : { run, created: answer.created });
       }
       // Group by group: what is committed may begin while the rest is still being written.
       const fresh = created.filter((answer) => answer.created);

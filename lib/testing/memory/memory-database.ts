@@ -12,6 +12,7 @@ import type {
   RunRecord,
   StageRunRecord,
   StartKeyRecord,
+  StartRateRecord,
 } from './records.js';
 import type { AnnotationRecord, EventRecord, LogLineRecord, StepRecord } from './step-records.js';
 
@@ -124,6 +125,7 @@ export class MemoryDatabase {
     this.sentJobs,
   ]);
   readonly startKeys = this.#table<StartKeyRecord>('idempotency_keys', (key) => key.digest);
+  readonly startRates = this.#table<StartRateRecord>('start_rates', (row) => row.definitionId);
   readonly outbox = this.#table<OutboxRecord>('outbox', (row) => String(row.id), [this.waitingOutbox]);
   readonly outboxSlots = this.#table<OutboxSlotRecord>('outbox_slots', (row) => String(row.slot));
   readonly steps = this.#table<StepRecord>('steps', (row) => stepKey(row.stageRunId, row.key), [

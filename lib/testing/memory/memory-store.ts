@@ -13,7 +13,7 @@ import { recordLinear } from './linear-records.js';
 import * as outbox from './outbox.js';
 import { changeRun } from './run-changes.js';
 import * as reads from './run-reads.js';
-import { createRuns } from './starts.js';
+import { countStarts, createRuns, heldKeys } from './starts.js';
 import { StepCalls } from './step-calls.js';
 import { refuseJoining } from './store-calls.js';
 import { MemoryDataError } from './table/data-error.js';
@@ -36,6 +36,15 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
   async createRuns(runs: readonly port.NewRun[], transaction?: JoinedTransaction): Promise<port.CreatedRun[]> {
     refuseJoining('createRuns', transaction);
     return this.call((session) => createRuns(session, runs));
+  }
+
+  async heldKeys(digests: readonly Buffer[], transaction?: JoinedTransaction): Promise<boolean[]> {
+    refuseJoining('heldKeys', transaction);
+    return this.call((session) => heldKeys(session, digests));
+  }
+
+  async countStarts(definitionId: string, starts: number): Promise<port.CountedStarts> {
+    return this.call((session) => countStarts(session, definitionId, starts));
   }
 
   async claim(request: port.ClaimRequest): Promise<port.ClaimResult> {

@@ -129,6 +129,13 @@ export interface JobRecord {
   sentAt: number | null;
 }
 
+/** Starts of a definition in the newest minute that it was started in. */
+export interface StartRateRecord {
+  readonly definitionId: string;
+  minute: number;
+  starts: number;
+}
+
 export interface StartKeyRecord {
   /** Hex of the digest. */
   readonly digest: string;

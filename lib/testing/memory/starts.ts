@@ -1,8 +1,10 @@
-import type { CreatedRun, NewRun, StartKey } from '../../engine/ports/start-store.js';
+import type { CountedStarts, CreatedRun, NewRun, StartKey } from '../../engine/ports/start-store.js';
 import type { RunRecord } from './records.js';
 import { tell } from './outbox-writes.js';
 import type { MemorySession } from './session.js';
 import { applyTransition } from './transitions.js';
+
+const MINUTE_MS = 60_000;
 
 export function createRuns(session: MemorySession, runs: readonly NewRun[]): CreatedRun[] {
   return runs.map((run) => {
@@ -31,6 +33,23 @@ function takeKey({ db, now }: MemorySession, runId: string, key: StartKey): Crea
     return { runId: known.runId, created: false, dueInMs: 0, inputDigest: inputDigest && Buffer.from(inputDigest) };
   db.startKeys.patch(known, fresh);
   return undefined;
+}
+
+export function heldKeys({ db, now }: MemorySession, digests: readonly Buffer[]): boolean[] {
+  return digests.map((digest) => {
+    const key = db.startKeys.get(digest.toString('hex'));
+    return key !== undefined && (key.expiresAt === null || key.expiresAt > now);
+  });
+}
+
+/** Counts starts of a definition in the present minute (LIMIT-3). */
+export function countStarts({ db, now }: MemorySession, definitionId: string, starts: number): CountedStarts {
+  const minute = now - (now % MINUTE_MS);
+  const known = db.startRates.get(definitionId);
+  const counted = starts + (known?.minute === minute ? known.starts : 0);
+  if (known) db.startRates.patch(known, { minute, starts: counted });
+  else db.startRates.insert({ definitionId, minute, starts: counted });
+  return { counted, nextInMs: minute + MINUTE_MS - now };
 }
 
 /** Returns in how many milliseconds the run is due. */

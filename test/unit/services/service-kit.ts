@@ -48,7 +48,14 @@ export function definition(id: string, settings: Partial<CompiledDefinition['set
       kind: 'pipeline',
       fingerprint: 'f'.repeat(16),
       nodes: [{ key: 'hello', index: 0, parallel: false, stages: [stage('hello')] }],
-      settings: { queue: null, maxStageRuns: 200, deadlineMs: null, actor: 'system', ...settings },
+      settings: {
+        queue: null,
+        maxStageRuns: 200,
+        startsPerMinute: null,
+        deadlineMs: null,
+        actor: 'system',
+        ...settings,
+      },
     },
     inputSchema: z.object({ name: z.string() }),
   };

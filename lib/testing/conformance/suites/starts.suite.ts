@@ -256,6 +256,48 @@ export function describeStarts({ it, expect }: StoreSuite): void {
     on.travel(3_600_000);
     expect(await overdue()).toEqual([past.id, at.id, delayed.id]);
   });
+
+  it('LIMIT-3: starts of a minute are counted by definition, whoever counts them', async (on) => {
+    const [a, b] = [newId(), newId()];
+    await onWholeMinute(on);
+    expect(await on.store.countStarts(a, 3)).toMatchObject({ counted: 3 });
+    expect(await on.second.countStarts(a, 4)).toMatchObject({ counted: 7 });
+    expect(await on.store.countStarts(b, 1)).toMatchObject({ counted: 1 });
+  });
+
+  it('LIMIT-3: the next minute begins anew, and the answer says when that is', async (on) => {
+    const id = newId();
+    await onWholeMinute(on);
+    await on.store.countStarts(id, 5);
+    const { counted, nextInMs } = await on.store.countStarts(id, 1);
+    expect(counted).toBe(6);
+    expect(nextInMs).toBeGreaterThan(0);
+    expect(nextInMs).toBeLessThanOrEqual(60_000);
+    on.travel(nextInMs);
+    expect(await on.store.countStarts(id, 1)).toMatchObject({ counted: 1 });
+  });
+
+  it('LIMIT-3: of forty counts at once each is another', async (on) => {
+    const id = newId();
+    await onWholeMinute(on);
+    const counts = Array.from({ length: 40 }, (_, at) => (at % 2 ? on.store : on.second).countStarts(id, 1));
+    const seen = (await Promise.all(counts)).map(({ counted }) => counted);
+    expect(seen.sort((x, y) => x - y)).toEqual(seen.map((_, at) => at + 1));
+  });
+
+  it('LIMIT-3, IDEM-2: a start key is held while its row lives', async (on) => {
+    const [held, free] = [startKey('held', { ttlMs: 1_000 }), startKey('free')];
+    await on.start({ idempotency: held });
+    expect(await on.store.heldKeys([free.digest, held.digest])).toEqual([false, true]);
+    expect(await on.store.heldKeys([])).toEqual([]);
+    on.travel(1_001);
+    expect(await on.store.heldKeys([held.digest])).toEqual([false]);
+  });
+}
+
+/** Counts of a test stand in one minute: it begins with one. */
+async function onWholeMinute(on: StoreUnderTest): Promise<void> {
+  on.travel((await on.store.countStarts(newId(), 1)).nextInMs);
 }
 
 /** So many milliseconds from now on the store's clock. */

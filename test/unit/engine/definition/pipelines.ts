@@ -18,7 +18,12 @@ export function stageClass(id: string, more: Partial<StageTraits> = {}): new () 
   return type;
 }
 
-export const DEFAULTS: PipelineDefaults = { retry: DEFAULT_RETRY_POLICY, maxAttemptsCap: 10, maxStageRuns: 200 };
+export const DEFAULTS: PipelineDefaults = {
+  retry: DEFAULT_RETRY_POLICY,
+  maxAttemptsCap: 10,
+  maxStageRuns: 200,
+  startsPerMinute: null,
+};
 export const policy = (maxAttempts: number) => compileRetryPolicy({ maxAttempts }, 'retry');
 
 export function compile(

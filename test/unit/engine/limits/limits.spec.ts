@@ -35,6 +35,7 @@ describe('compileLimits', () => {
     expect(compileLimits()).toEqual({
       maxStageRuns: 200,
       nestingDepth: 3,
+      startsPerMinute: null,
       maxOutputBytes: 65_536,
       maxInputBytes: 262_144,
     });
@@ -79,6 +80,17 @@ describe('compileLimits', () => {
     expect(thrown(() => lowerLimits(limits, { maxStageRuns: 101 }, 'Workflow invoices')).message).toContain(
       'Workflow invoices',
     );
+  });
+
+  it("LIMIT-3: starts are not limited unless told; a definition may set a rate of its own, and lower the module's", () => {
+    expect(DEFAULT_LIMITS.startsPerMinute).toBeNull();
+    expect(lowerLimits(DEFAULT_LIMITS, { startsPerMinute: 60 }).startsPerMinute).toBe(60);
+    const rated = compileLimits({ startsPerMinute: 60 });
+    expect(lowerLimits(rated, { startsPerMinute: 5 }).startsPerMinute).toBe(5);
+    expect(lowerLimits(rated, {}).startsPerMinute).toBe(60);
+    expect(problems(() => lowerLimits(rated, { startsPerMinute: 61 }))).toHaveLength(1);
+    expect(problems(() => lowerLimits(rated, { startsPerMinute: null }))).toHaveLength(1);
+    expect(problems(() => compileLimits({ startsPerMinute: 0 }))).toHaveLength(1);
   });
 });
 

@@ -53,6 +53,7 @@ export function workflow(
     settings: {
       queue: null,
       maxStageRuns: 200,
+      startsPerMinute: null,
       deadlineMs: null,
       actor: given.actor ?? 'system',
     },

@@ -50,6 +50,7 @@ import { readStates } from './read-states.js';
 import { record } from './record.js';
 import { requeueSent, takeUnsent } from './send-statements.js';
 import { lockSignalled, sendSignal } from './send-signal.js';
+import { heldKeys, countStarts } from './start-rate-statements.js';
 import { storeEvent } from './store-event.js';
 import { writeSteps } from './step-writes.js';
 import { storeLosses } from './store-losses.js';
@@ -67,6 +68,8 @@ export function createStatements(t: TableNames) {
     createRuns: createRuns(t, 'plain'),
     createRunsKeyed: createRuns(t, 'keyed'),
     createChildren: createRuns(t, 'children'),
+    countStarts: countStarts(t),
+    heldKeys: heldKeys(t),
     claim: claim(t),
     claimStageRun: claimStageRun(t),
     takeUnsent: takeUnsent(t),
