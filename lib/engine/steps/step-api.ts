@@ -1,14 +1,15 @@
-import { InvalidStepError, StepNestedError, WaitTimeoutError } from '../../errors/index.js';
+import { StepNestedError, WaitTimeoutError } from '../../errors/index.js';
 import { compileRetryPolicy, type CompiledRetryPolicy, type RetryPolicy } from '../retry/index.js';
 import type { LedgerRow, StepKind, SubjectName } from '../ports/step-store.js';
 import { formatDuration, parseDurationMs, type Duration } from '../time/index.js';
 import { BodyPlan, type BodyContext } from './body-plan.js';
+import { CallProblems, instant } from './call-problems.js';
 import { ChildPlan } from './child-plan.js';
 import { stepOutcome } from './outcome.js';
 import { PollPlan, type Polled } from './poll-plan.js';
 import type { Replay } from './replay.js';
 import type { StepPlan } from './step-call.js';
-import { itemScope, MAX_NAME_LENGTH, stepKey } from './step-key.js';
+import { itemScope, stepKey } from './step-key.js';
 import { TransactionPlan } from './transaction-plan.js';
 import { WaitPlan } from './wait-plan.js';
 
@@ -81,7 +82,7 @@ export class Steps {
 
   run(name: string, body: (step: BodyContext) => unknown, options: RunOptions = {}): Promise<unknown> {
     return this.#call('run', name, (key, problems) => {
-      problems.need(typeof body === 'function', 'fn', 'must be a function');
+      problems.body(body);
       const policy = options.retry === undefined ? ONCE : compileRetryPolicy(options.retry, `step "${name}"`);
       const leaseMs = options.leaseFor === undefined ? this.services.leaseMs : duration(options.leaseFor, 'leaseFor');
       problems.need(leaseMs > 0, 'leaseFor', 'must be longer than nothing');
@@ -91,7 +92,7 @@ export class Steps {
 
   once(name: string, body: (step: BodyContext) => unknown): Promise<unknown> {
     return this.#call('once', name, (key, problems) => {
-      problems.need(typeof body === 'function', 'fn', 'must be a function');
+      problems.body(body);
       return new BodyPlan(this.replay, { key, name, kind: 'once', body, policy: ONCE, leaseMs: this.services.leaseMs });
     });
   }
@@ -102,7 +103,7 @@ export class Steps {
     options: Pick<RunOptions, 'retry'> = {},
   ): Promise<unknown> {
     return this.#call('transaction', name, (key, problems) => {
-      problems.need(typeof body === 'function', 'fn', 'must be a function');
+      problems.body(body);
       const policy = options.retry === undefined ? ONCE : compileRetryPolicy(options.retry, `transaction "${name}"`);
       return new TransactionPlan(this.replay, { key, name, body, policy });
     });
@@ -126,8 +127,8 @@ export class Steps {
     options: TimeoutOptions & { readonly every: Duration },
   ): Promise<unknown> {
     return this.#call('poll', name, (key, problems) => {
-      problems.need(typeof poll === 'function', 'fn', 'must be a function');
-      checkOnTimeout(options, problems);
+      problems.body(poll);
+      problems.onTimeout(options?.onTimeout);
       const everyMs = duration(options?.every, 'every');
       const timeoutMs = optionalDuration(options.timeout);
       const outcome = (polled: Polled): unknown =>
@@ -138,12 +139,10 @@ export class Steps {
 
   waitForEvent(name: string, options: EventOptions): Promise<unknown> {
     return this.#call('event', name, (key, problems) => {
-      problems.need(isKey(options?.key), 'key', KEY_RULE);
-      checkOnTimeout(options, problems);
+      problems.key('key', options?.key);
+      problems.onTimeout(options?.onTimeout);
       const { subject, where } = options;
-      if (subject !== undefined) {
-        problems.need(isText(subject.type) && isText(subject.id), 'subject', 'must be { type, id }, both texts');
-      }
+      problems.subject(options);
       if (where !== undefined) this.services.checkWhere(where);
       const wait = { eventKey: options.key, subject: subject ?? null, where: where ?? null };
       return this.#message(key, name, 'event', wait, options);
@@ -153,8 +152,8 @@ export class Steps {
   waitForSignal(name: string, options: SignalOptions = {}): Promise<unknown> {
     return this.#call('signal', name, (key, problems) => {
       const { signal = name } = options;
-      problems.need(isKey(signal), 'signal', KEY_RULE);
-      checkOnTimeout(options, problems);
+      problems.key('signal', signal);
+      problems.onTimeout(options?.onTimeout);
       return this.#message(key, name, 'signal', { eventKey: signal, subject: null, where: null }, options);
     });
   }
@@ -178,10 +177,10 @@ export class Steps {
     fn: (item: T, step: Steps, index: number) => unknown,
     { concurrency = Infinity }: { readonly concurrency?: number } = {},
   ): Promise<unknown[]> {
-    const problems = new Problems();
+    const problems = new CallProblems();
     problems.name(name);
     problems.need(Array.isArray(items), 'items', 'must be an array');
-    problems.need(typeof fn === 'function', 'fn', 'must be a function');
+    problems.body(fn);
     const whole = concurrency === Infinity || Number.isInteger(concurrency);
     problems.need(whole && concurrency >= 1, 'concurrency', 'must be a whole number from 1 on');
     if (problems.any) return refused(problems.error(`ctx.step.all(${JSON.stringify(name)})`));
@@ -230,10 +229,10 @@ export class Steps {
     return new WaitPlan(this.replay, { key, name, kind, due: null, expiresInMs, ...wait, outcome });
   }
 
-  #call<T>(kind: StepKind, name: string, make: (key: string, problems: Problems) => StepPlan<T>): Promise<T> {
+  #call<T>(kind: StepKind, name: string, make: (key: string, problems: CallProblems) => StepPlan<T>): Promise<T> {
     const outer = this.replay.host.insideStep;
     if (outer !== undefined) return refused(new StepNestedError({ step: String(name), outer }));
-    const problems = new Problems();
+    const problems = new CallProblems();
     problems.name(name);
     const what = `ctx.${CALLS[kind]}(${JSON.stringify(name)})`;
     if (problems.any) return refused(problems.error(what));
@@ -258,51 +257,7 @@ const CALLS: Readonly<Partial<Record<StepKind, string>>> = {
   child: 'step.runWorkflow',
 };
 
-/** What is wrong with one call, all of it. */
-class Problems {
-  readonly #found: { path: string; message: string }[] = [];
-
-  get any(): boolean {
-    return this.#found.length > 0;
-  }
-
-  need(holds: boolean, path: string, message: string): void {
-    if (!holds) this.#found.push({ path, message });
-  }
-
-  name(name: unknown): void {
-    const holds = isText(name) && name.length <= MAX_NAME_LENGTH;
-    this.need(holds, 'name', `must be a text of 1 to ${MAX_NAME_LENGTH} characters`);
-  }
-
-  error(what: string): InvalidStepError {
-    return new InvalidStepError({ what, problems: this.#found });
-  }
-}
-
-/** An instant as the store reads it; undefined when it is none. */
-function instant(date: unknown): string | undefined {
-  if (date instanceof Date) return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
-  if (typeof date !== 'string' || !ZONED.test(date) || Number.isNaN(Date.parse(date))) return undefined;
-  return date;
-}
-
-/** Without a zone it would be another instant in each process. */
-const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;
-
-/** As `emit` and `signal` take them; keys stand in an index. */
-const MAX_KEY_LENGTH = 500;
-const KEY_RULE = `must be a text of 1 to ${MAX_KEY_LENGTH} characters`;
-const isKey = (value: unknown): value is string => isText(value) && value.length <= MAX_KEY_LENGTH;
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
-
 const duration = (value: Duration, what: string): number => parseDurationMs(value, what);
-
-function checkOnTimeout({ onTimeout }: TimeoutOptions = {}, problems: Problems): void {
-  const known = onTimeout === undefined || onTimeout === 'throw' || onTimeout === 'return';
-  problems.need(known, 'onTimeout', "must be 'throw' or 'return'");
-}
 
 const optionalDuration = (timeout: Duration | undefined): number | null =>
   timeout === undefined ? null : duration(timeout, 'timeout');

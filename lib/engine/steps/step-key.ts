@@ -1,5 +1,3 @@
-import { cleanText } from '../codec/clean-text.js';
-
 /** Longest name of a step: keys stand in an index. */
 export const MAX_NAME_LENGTH = 200;
 
@@ -24,4 +22,4 @@ export const stepName = (key: string): string =>
   decodeURIComponent(key.slice(key.lastIndexOf('/') + 1).replace(/#\d+$/, ''));
 
 /** What keys are put together with can't come out of a name: no two steps share a key, whatever they are called. */
-const escapeName = (name: string): string => cleanText(name, MAX_NAME_LENGTH).replace(/[%#/[\]@]/g, encodeURIComponent);
+const escapeName = (name: string): string => name.replace(/[%#/[\]@]/g, encodeURIComponent);

@@ -1,11 +1,11 @@
-import { cleanText, derivedId, encodeJson } from '../../engine/codec/index.js';
+import { cleanText, derivedId, encodeJson, isPlainText } from '../../engine/codec/index.js';
 import type { NextId } from '../../engine/ports/index.js';
 import type { AttemptNotes, NewAnnotation, NewLogLine, StageProgress } from '../../engine/state/notes.js';
 import type { JsonText } from '../../engine/state/rows.js';
 import { InvalidStepError } from '../../errors/index.js';
 
 /** What one attempt may note down. More lines are counted, not kept; more annotations are refused. */
-export const NOTE_LIMITS = {
+const NOTE_LIMITS = {
   lines: 200,
   lineLength: 2_000,
   annotations: 100,
@@ -49,7 +49,7 @@ export class AttemptNotebook {
     const what = `ctx.annotate(${JSON.stringify(key)})`;
     const problems = [
       {
-        holds: typeof key === 'string' && key.trim() !== '' && key.length <= NOTE_LIMITS.keyLength,
+        holds: isPlainText(key, NOTE_LIMITS.keyLength),
         path: 'key',
         message: `must be a text of 1 to ${NOTE_LIMITS.keyLength} characters`,
       },
@@ -66,7 +66,7 @@ export class AttemptNotebook {
     const text = encodeJson(value, { what, ...limits });
     this.#annotations.push({
       id: this.#id(`annotation ${scope} ${key} ${text}`),
-      key: cleanText(key, NOTE_LIMITS.keyLength),
+      key: key,
       value: text,
       scope,
       actor: this.of.actor,
