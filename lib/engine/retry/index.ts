@@ -5,3 +5,4 @@ export { computeBackoffDelayMs, decideRetry } from './decide-retry.js';
 export type { DecideRetryParams, Random, RetryDecision } from './decide-retry.js';
 export { DEFAULT_RETRY_POLICY, compileRetryPolicy } from './retry-policy.js';
 export type { CompiledRetryPolicy, RetryPolicy } from './retry-policy.js';
+export { mayBeOfShutdown } from './shutdown-failure.js';

@@ -1,11 +1,10 @@
 import { describeFailure, type FailureRecord } from '../codec/index.js';
-import { decideRetry, type CompiledRetryPolicy } from '../retry/index.js';
+import { decideRetry, mayBeOfShutdown, type CompiledRetryPolicy } from '../retry/index.js';
 import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
 import type { AnyCall, StepPlan } from './step-call.js';
-import { IN_PROCESS_MS, park, triesBefore } from './step-tries.js';
-import { noWait } from './wait-plan.js';
+import { betweenTries, mayTryAgain, triesBefore } from './step-tries.js';
 
 /** What a step's body is given. */
 export interface BodyContext {
@@ -48,9 +47,8 @@ export class BodyPlan implements StepPlan<unknown> {
     this.replay.work(call, () => this.#run(call));
   }
 
-  /** Only between two tries: due by itself, as it stands already. */
   wait(): OpenWait {
-    return { ...noWait(this.key, this.kind), dueIfNew: true };
+    return betweenTries(this.key, this.kind);
   }
 
   outcome(row: LedgerRow): unknown {
@@ -77,10 +75,7 @@ export class BodyPlan implements StepPlan<unknown> {
         // Another worker may be at it: what this body came to is for nobody.
         if (replay.host.aborted === 'lease-lost') return replay.unfenced();
         await replay.outcomes.finish(call, outcome, { begun: true, effect });
-        if (outcome.kind !== 'again' || replay.over) return;
-        if (outcome.delayMs > IN_PROCESS_MS) return park(replay, call, attempt);
-        await replay.host.pause(outcome.delayMs);
-        if (replay.over) return;
+        if (outcome.kind !== 'again' || !(await mayTryAgain(replay, call, attempt, outcome.delayMs))) return;
       } finally {
         hold.done();
       }
@@ -108,8 +103,7 @@ export class BodyPlan implements StepPlan<unknown> {
     } catch (error) {
       failure = describeFailure(host.aborted === 'cancelled' ? host.signal.reason : error, { now: host.now() });
     }
-    // An outcome of the shutdown's, perhaps; what a check of the engine's own found holds at any time.
-    if (host.draining && host.aborted === undefined && failure.code === 'EXCEPTION') return undefined;
+    if (host.draining && host.aborted === undefined && mayBeOfShutdown(failure.code)) return undefined;
     const { policy } = this.given;
     const decision = decideRetry({ policy, attempt, failure, budgetFrom: 0, random: host.random });
     const text = JSON.stringify(failure);

@@ -1,4 +1,5 @@
 import { describeFailure } from '../codec/index.js';
+import { mayBeOfShutdown } from '../retry/index.js';
 import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
@@ -55,9 +56,10 @@ export class ChildPlan implements StepPlan<unknown> {
       if (this.given.waits && !replay.host.aborted) return replay.wait(call);
       outcome = { kind: 'completed', result: JSON.stringify({ runId }) };
     } catch (error) {
-      if (replay.host.draining) return replay.handBack();
+      const failure = describeFailure(error, { now: replay.host.now() });
+      if (replay.host.draining && mayBeOfShutdown(failure.code)) return replay.handBack();
       // A child that can't start is a failed child with its cause (fault K5).
-      outcome = { kind: 'failed', failure: JSON.stringify(describeFailure(error, { now: replay.host.now() })) };
+      outcome = { kind: 'failed', failure: JSON.stringify(failure) };
     }
     if (replay.host.aborted) return replay.unfenced();
     return replay.outcomes.finish(call, outcome);

@@ -1,9 +1,11 @@
 import { describeFailure } from '../codec/index.js';
+import { mayBeOfShutdown } from '../retry/index.js';
 import type { LedgerRow, OpenWait, StepOutcome } from '../ports/step-store.js';
 import type { BodyContext } from './body-plan.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
 import type { AnyCall, StepPlan } from './step-call.js';
+import { triesBefore } from './step-tries.js';
 import { noWait } from './wait-plan.js';
 
 export interface PollPlanGiven<T> {
@@ -51,10 +53,10 @@ export class PollPlan<T> implements StepPlan<T> {
   async #poll(call: AnyCall): Promise<void> {
     const { replay, key, name } = this;
     const { host } = replay;
-    const overdue = call.row?.expiresInMs !== undefined && call.row.expiresInMs !== null && call.row.expiresInMs <= 0;
+    const overdue = (call.row?.expiresInMs ?? Infinity) <= 0;
     let outcome: StepOutcome;
     try {
-      const attempt = (call.row?.attempt ?? 0) + 1;
+      const attempt = triesBefore(call.row) + 1;
       const context = { abortSignal: host.signal, attempt, idempotencyKey: host.idempotencyKey(key) };
       const value = await host.inside(name, async () => this.given.poll(context));
       if (host.aborted) return replay.unfenced();
@@ -64,8 +66,9 @@ export class PollPlan<T> implements StepPlan<T> {
       outcome = { kind: 'completed', result: host.encode(polled, `Step "${name}"`) };
     } catch (error) {
       if (host.aborted) return replay.unfenced();
-      if (host.draining) return replay.handBack();
-      outcome = { kind: 'failed', failure: JSON.stringify(describeFailure(error, { now: host.now() })) };
+      const failure = describeFailure(error, { now: host.now() });
+      if (host.draining && mayBeOfShutdown(failure.code)) return replay.handBack();
+      outcome = { kind: 'failed', failure: JSON.stringify(failure) };
     }
     return replay.outcomes.finish(call, outcome);
   }

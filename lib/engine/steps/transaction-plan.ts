@@ -1,11 +1,10 @@
 import { describeFailure, type FailureRecord } from '../codec/index.js';
-import { decideRetry, type CompiledRetryPolicy } from '../retry/index.js';
+import { decideRetry, mayBeOfShutdown, type CompiledRetryPolicy } from '../retry/index.js';
 import type { LedgerRow, OpenWait } from '../ports/step-store.js';
 import { stepOutcome } from './outcome.js';
 import type { Replay } from './replay.js';
 import type { AnyCall, StepPlan } from './step-call.js';
-import { IN_PROCESS_MS, park, triesBefore } from './step-tries.js';
-import { noWait } from './wait-plan.js';
+import { betweenTries, mayTryAgain, triesBefore } from './step-tries.js';
 
 export interface TransactionPlanGiven {
   readonly key: string;
@@ -37,9 +36,8 @@ export class TransactionPlan implements StepPlan<unknown> {
     this.replay.work(call, () => this.#run(call));
   }
 
-  /** Only between two tries: due by itself, as it stands already. */
   wait(): OpenWait {
-    return { ...noWait(this.key, this.kind), dueIfNew: true };
+    return betweenTries(this.key, this.kind);
   }
 
   outcome(row: LedgerRow): unknown {
@@ -54,16 +52,13 @@ export class TransactionPlan implements StepPlan<unknown> {
       if (!failure) return;
       // Rolled back, and nobody's: whoever replays the stage begins it anew.
       if (replay.over || host.aborted) return replay.unfenced();
-      if (host.draining && failure.code === 'EXCEPTION') return replay.handBack();
+      if (host.draining && mayBeOfShutdown(failure.code)) return replay.handBack();
       const { policy } = this.given;
       const decision = decideRetry({ policy, attempt, failure, budgetFrom: 0, random: host.random });
       const text = JSON.stringify(failure);
       if (!decision.retry) return replay.outcomes.finish(call, { kind: 'failed', failure: text });
       await replay.outcomes.finish(call, { kind: 'again', failure: text, delayMs: decision.delayMs });
-      if (replay.over) return;
-      if (decision.delayMs > IN_PROCESS_MS) return park(replay, call, attempt);
-      await host.pause(decision.delayMs);
-      if (replay.over) return;
+      if (!(await mayTryAgain(replay, call, attempt, decision.delayMs))) return;
     }
   }
 

@@ -5,12 +5,6 @@ import type { Attempt } from './attempt.js';
 import { completionRow, type ReadLedger } from './completion.js';
 import type { StageGate } from './stage-gate.js';
 
-/** Whom an attempt acts for, as its context has it. */
-export interface Acting {
-  readonly owner: unknown;
-  readonly actor: unknown;
-}
-
 export interface AdmissionParts {
   readonly gate: StageGate;
   readonly ledger: ReadLedger;
@@ -21,14 +15,19 @@ export interface AdmissionParts {
  *
  * @throws AuthorizationDeniedError, never retried (AUTH-4)
  */
-export function admission(attempt: Attempt, acting: Acting, parts: AdmissionParts): Promise<void> | undefined {
+export function admission(
+  attempt: Attempt,
+  owner: unknown,
+  actor: unknown,
+  parts: AdmissionParts,
+): Promise<void> | undefined {
   const ability = parts.gate.abilityOf(attempt.served.type);
-  return ability === undefined ? undefined : ask(attempt, acting, ability, parts);
+  return ability === undefined ? undefined : ask(attempt, { owner, actor }, ability, parts);
 }
 
 async function ask(
   attempt: Attempt,
-  acting: Acting,
+  acting: { readonly owner: unknown; readonly actor: unknown },
   ability: string | null,
   { gate, ledger }: AdmissionParts,
 ): Promise<void> {

@@ -28,8 +28,13 @@ export interface AttemptContextParts {
   readonly actor: unknown;
   readonly definitions: DefinitionSource;
   readonly log: RuntimeLog;
-  readonly openReplay: () => AttemptReplay;
-  readonly openNotebook: () => AttemptNotebook;
+  readonly open: AttemptOpeners;
+}
+
+/** Make what most bodies don't ask for, when one does. */
+export interface AttemptOpeners {
+  readonly replay: (attempt: Attempt) => AttemptReplay;
+  readonly notebook: (attempt: Attempt) => AttemptNotebook;
 }
 
 /** The `ctx` of a stage body. Everything that most bodies don't ask for is made when they do. */
@@ -132,11 +137,11 @@ export class AttemptContext implements StageContext {
   #replay(): AttemptReplay {
     if (this.#attempt.job.kind === 'cancel')
       throw new InvalidStepError({ what: 'ctx in cancel(ctx)', problems: [IN_HOOK] });
-    return (this.#attempt.replay ??= this.#parts.openReplay());
+    return (this.#attempt.replay ??= this.#parts.open.replay(this.#attempt));
   }
 
   #notebook(): AttemptNotebook {
-    return (this.#attempt.notebook ??= this.#parts.openNotebook());
+    return (this.#attempt.notebook ??= this.#parts.open.notebook(this.#attempt));
   }
 
   #outputs(): EarlierOutputs {

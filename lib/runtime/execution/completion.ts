@@ -1,13 +1,13 @@
 import { decodeJson } from '../../engine/codec/index.js';
 import type { LedgerRow, OpenWait } from '../../engine/ports/index.js';
-import { COMPLETION_KEY, type Suspension } from '../../engine/steps/index.js';
+import { COMPLETION_KEY, noWait, type Suspension } from '../../engine/steps/index.js';
 import { formatDuration, parseDurationMs } from '../../engine/time/index.js';
 import { NoCompletionCheckError, StageFailedError, WaitTimeoutError } from '../../errors/index.js';
 import type { CompletionCheck } from '../../interfaces/index.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { Attempt } from './attempt.js';
 import type { RunnableStage } from './definition-source.js';
-import { completionState, type CompletionState, type Suspending } from './suspended.js';
+import { completionState, type Suspending } from './suspended.js';
 
 /** What a stage comes to: something to store, or that it waits. */
 export type Completion =
@@ -50,7 +50,7 @@ export async function checkCompletion(
   maxBytes: number,
 ): Promise<Completion> {
   if (typeof stage.checkCompletion !== 'function') throw new NoCompletionCheckError({ stage: key });
-  const { everyMs, maxWaitMs, state } = decodeJson(row.state!, `The state of stage ${key}`) as CompletionState;
+  const { everyMs, maxWaitMs, state } = decodeJson(row.state!, `The state of stage ${key}`) as Suspending;
   const answer = (await stage.checkCompletion(state, context)) as CompletionCheck | undefined;
   switch (answer?.status) {
     case 'ready':
@@ -80,16 +80,4 @@ export const suspensionOf = (wait: OpenWait, orders: Suspension['orders']): Susp
   orders,
 });
 
-const WAIT: OpenWait = {
-  key: COMPLETION_KEY,
-  kind: 'completion',
-  due: null,
-  dueIfNew: false,
-  expiresInMs: null,
-  eventKey: null,
-  subject: null,
-  where: null,
-  childRunId: null,
-  state: null,
-  epoch: 0,
-};
+const WAIT: OpenWait = noWait(COMPLETION_KEY, 'completion');

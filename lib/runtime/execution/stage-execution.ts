@@ -1,5 +1,5 @@
 import { describeFailure, encodeJson, type FailureRecord } from '../../engine/codec/index.js';
-import { decideRetry } from '../../engine/retry/index.js';
+import { decideRetry, mayBeOfShutdown } from '../../engine/retry/index.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
 import type { NextId } from '../../engine/ports/index.js';
 import type { ReplayStop } from '../../engine/steps/index.js';
@@ -8,8 +8,8 @@ import { StageTimeoutError, WorkflowError } from '../../errors/index.js';
 import type { Deadline, Deadlines } from '../background/deadlines.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { scopeOf, type SystemActor } from './acting.js';
-import { admission } from './admission.js';
-import { AttemptContext } from './attempt-context.js';
+import { admission, type AdmissionParts } from './admission.js';
+import { AttemptContext, type AttemptOpeners } from './attempt-context.js';
 import type { AttemptEnd } from './attempt-end.js';
 import { AttemptNotebook } from './attempt-notebook.js';
 import type { Attempt } from './attempt.js';
@@ -58,8 +58,22 @@ type Call = (handler: RunnableStage, context: AttemptContext) => Promise<BodyEnd
 export class StageExecution {
   /** Shutdown has begun: what throws now may throw because the host's own clients are closed (LEASE-6). */
   draining = false;
+  readonly #admission: AdmissionParts;
+  readonly #openers: AttemptOpeners;
 
-  constructor(private readonly parts: StageExecutionParts) {}
+  constructor(private readonly parts: StageExecutionParts) {
+    const { gate, nextId, steps } = parts;
+    this.#admission = { gate, ledger: (id) => steps.writer.read(id) };
+    const replayParts: AttemptReplayParts = { ...steps, draining: () => this.draining };
+    this.#openers = {
+      replay: (attempt) => new AttemptReplay(attempt, replayParts),
+      notebook: (attempt) => {
+        const { run, stageRun } = attempt.job;
+        const of = { stageRunId: stageRun.id, attempt: stageRun.attempt, actor: run.actor };
+        return new AttemptNotebook(of, nextId, () => attempt.checking || isInsideStep());
+      },
+    };
+  }
 
   /** Runs the body, its time limit around it. Never rejects. */
   async run(attempt: Attempt): Promise<AttemptEnd> {
@@ -139,14 +153,13 @@ export class StageExecution {
   }
 
   async #inContext(attempt: Attempt, call: Call): Promise<BodyEnd> {
-    const { definitions, gate, log, scope, steps, systemActor } = this.parts;
+    const { definitions, log, scope, systemActor } = this.parts;
     const { job, served } = attempt;
     const surroundings = await scopeOf(job, served.compiled, systemActor);
     return scope.run(surroundings, async (owner) => {
       // Not before a cancel hook: what was begun with leave may be undone without.
       if (job.kind === 'execute') {
-        const parts = { gate, ledger: (id: string) => steps.writer.read(id) };
-        const admitted = admission(attempt, { owner, actor: surroundings.actor }, parts);
+        const admitted = admission(attempt, owner, surroundings.actor, this.#admission);
         if (admitted) {
           await admitted;
           // The answer may have taken seconds: nothing of the stage is begun for an attempt that is over by now.
@@ -161,23 +174,16 @@ export class StageExecution {
         ownerId: job.run.ownerId,
       });
       const { actor } = surroundings;
-      const openReplay = (): AttemptReplay => new AttemptReplay(attempt, { ...steps, draining: () => this.draining });
-      const openNotebook = (): AttemptNotebook => this.#notebookOf(attempt);
-      const parts = { input, owner, actor, definitions, log, openReplay, openNotebook };
-      return call(handler, new AttemptContext(attempt, parts));
+      const open = this.#openers;
+      return call(handler, new AttemptContext(attempt, { input, owner, actor, definitions, log, open }));
     });
   }
 
-  #notebookOf(attempt: Attempt): AttemptNotebook {
-    const { run, stageRun } = attempt.job;
-    const of = { stageRunId: stageRun.id, attempt: stageRun.attempt, actor: run.actor };
-    return new AttemptNotebook(of, this.parts.nextId, () => attempt.checking || isInsideStep());
-  }
-
   #judge(attempt: Attempt, end: BodyEnd): AttemptEnd {
+    // Whatever it came to: a replay whose attempt is over looks at nothing any more.
+    attempt.ended = attempt.replay?.replay.end(end.kind === 'threw' ? { error: end.error } : undefined);
     if (attempt.cancelled) return { kind: 'discarded', because: 'cancelled' };
     if (attempt.leaseLost) return { kind: 'discarded', because: 'lease-lost' };
-    attempt.ended = attempt.replay?.replay.end(end.kind === 'threw' ? { error: end.error } : undefined);
     if (end.kind === 'ended') return end.outcome;
     if (end.kind === 'stopped' && end.stop.kind === 'suspended') {
       attempt.abort('suspended');
@@ -187,7 +193,9 @@ export class StageExecution {
     if (
       end.kind === 'abandoned' ||
       (end.kind === 'stopped' && (end.stop.kind === 'shutdown' || (this.draining && end.stop.kind === 'broken'))) ||
-      (this.draining && end.kind === 'threw' && !isOfPayload(end.error))
+      (this.draining &&
+        end.kind === 'threw' &&
+        mayBeOfShutdown(WorkflowError.is(end.error) ? end.error.code : 'EXCEPTION'))
     ) {
       return { kind: 'released', reason: 'shutdown', delayMs: 0 };
     }
@@ -219,9 +227,4 @@ export class StageExecution {
 
 function isOver({ over, cancelled, leaseLost }: Attempt): boolean {
   return over || cancelled || leaseLost;
-}
-
-/** Found by the engine's own checks, not thrown for want of a client that shutdown has closed. */
-function isOfPayload(error: unknown): boolean {
-  return WorkflowError.is(error) && (error.code === 'INVALID_INPUT' || error.code === 'INVALID_OUTPUT');
 }

@@ -7,7 +7,7 @@ import type { Suspended, SuspendOptions } from '../../interfaces/index.js';
 /** `Symbol.for`: a stage may have been built against another copy of the package. */
 const SUSPENDED = Symbol.for('nestjs-workflow-engine:suspended');
 
-/** What an asynchronous stage waits with, checked. */
+/** What an asynchronous stage waits with, checked; kept between its checks. */
 export interface Suspending {
   readonly everyMs: number;
   readonly maxWaitMs: number | null;
@@ -33,13 +33,6 @@ export function suspendingOf(value: unknown): Suspending | undefined {
   return (value as Record<symbol, Suspending>)[SUSPENDED];
 }
 
-/** As it is kept between checks. */
-export interface CompletionState {
-  readonly everyMs: number;
-  readonly maxWaitMs: number | null;
-  readonly state: unknown;
-}
-
 /** @throws InvalidOutputError for a state that JSON can't hold */
-export const completionState = (state: CompletionState, what: string, maxBytes: number): JsonText =>
+export const completionState = (state: Suspending, what: string, maxBytes: number): JsonText =>
   encodeJson(state, { what, maxBytes, limit: 'limits.maxOutputBytes' });
