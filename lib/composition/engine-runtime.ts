@@ -25,6 +25,7 @@ import { ResultHub } from '../runtime/result/result-hub.js';
 import { DelayedJobs } from '../runtime/wake/delayed-jobs.js';
 import { DueTimer } from '../runtime/wake/due-timer.js';
 import { DueWaits } from '../runtime/wake/due-waits.js';
+import { OpenedWaits } from '../runtime/wake/opened-waits.js';
 import { OverdueRuns } from '../runtime/wake/overdue-runs.js';
 import { StuckRuns } from '../runtime/wake/stuck-runs.js';
 import { WakePass } from '../runtime/wake/wake-pass.js';
@@ -138,6 +139,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
       writer,
       live: liveSteps,
       startChild,
+      onWaiting: (stageRunId, waits) => opened.tell(stageRunId, waits),
       transactions,
       ...(crashes && { crashes }),
       outages,
@@ -255,6 +257,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   const waits = new DueWaits({ store, matcher, onResumed: onDue, batch });
   const fireDue = async (): Promise<number | null> => (await waits.runOnce(0)).nextInMs;
   const waitTimer = new DueTimer({ name: 'due waits', makeDue: fireDue, store, outages, log });
+  const opened = new OpenedWaits(waitTimer, matcher);
   const family = new Family({
     store,
     definitions,

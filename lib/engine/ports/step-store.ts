@@ -206,6 +206,12 @@ export interface StepStore {
   suspend(records: readonly SuspendRecord[], options?: RecordOptions): Promise<SuspendVerdict[]>;
 
   /**
+   * Ends waits of a stage run that goes on, and whose answer is there already: a signal that lies there, a child that has ended.
+   * Returns how many. Under the run's lock, which is not waited for: `busy`, try again.
+   */
+  answerWaits(stageRun: Pick<Lease, 'runId' | 'stageRunId'>): Promise<number | 'busy'>;
+
+  /**
    * Ends waits whose time has come: sleeps are over, timeouts have passed, polls and tries may begin; stage runs that were SUSPENDED
    * get a job. Marks only what belongs to a stage that runs. Waits for events are left to `overdueEventWaits`.
    */

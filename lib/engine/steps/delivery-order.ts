@@ -14,11 +14,14 @@ export class DeliveryOrder {
   readonly #owed = new Map<string, number>();
   /** Places of outcomes that are being written. */
   readonly #inFlight = new Set<number>();
+  /**
+   * Waits may be open in the store. Set before one is written, and never taken back: what is asked is whether something has to
+   * be cancelled when the stage moves on.
+   */
+  mayWait = false;
   #unwritten: StepOrder[] = [];
   #last = 0;
 
-  /** Open waits in the store, as far as known. */
-  openWaits = 0;
   /** Calls whose outcome the body has got. */
   readonly #delivered = new Set<string>();
 
@@ -35,7 +38,7 @@ export class DeliveryOrder {
       this.#last = Math.max(this.#last, row.seq);
       if (!this.#delivered.has(row.key)) this.#owed.set(row.key, row.seq);
     }
-    this.openWaits = rows.filter(({ status }) => status === 'waiting').length;
+    this.mayWait ||= rows.some(({ status }) => status === 'waiting');
   }
 
   /** A call has its outcome now. */

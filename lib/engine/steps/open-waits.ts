@@ -30,7 +30,6 @@ export class OpenWaits {
   /** They stand in the store now. */
   saved(calls: readonly AnyCall[]): void {
     for (const call of calls) {
-      if (!call.saved) this.order.openWaits++;
       call.saved = true;
       call.savedEpoch = call.epoch;
     }

@@ -50,6 +50,7 @@ export class OutcomeWriter {
     // What was not begun is no effect of anybody's: an attempt that is over has nothing to keep.
     if (reader.over && !begun) return;
     const { key, kind } = call.plan;
+    if (outcome.kind === 'again') order.mayWait = true;
     const seq = reader.over || outcome.kind === 'again' ? null : order.begin();
     const verdict = await this.write({ op: 'finish', key, kind, begun, outcome, seq, effect, orders: [] });
     if (verdict === 'written') {

@@ -19,6 +19,11 @@ export interface StepJournal {
    * Rejects, after the rollback, with what `body` or the commit failed with.
    */
   commitWith(body: (manager: unknown) => Promise<AttemptWrite | undefined>): Promise<StepVerdict>;
+  /**
+   * Waits of a body that goes on stand in the store now: sees to it that they end in time. True: something of them has ended, since
+   * what it waits for was there already.
+   */
+  waiting(waits: readonly OpenWait[]): Promise<boolean>;
   /** The digest that an effect is kept under, and its result when there is one (STEP-8). */
   readEffect(name: string): Promise<{ readonly digest: Buffer; readonly result: JsonText | undefined }>;
 }
@@ -29,7 +34,7 @@ export interface ReplayHost {
   readonly random: Random;
   /** Resolves after a macrotask. */
   tick(): Promise<void>;
-  /** Resolves after so many milliseconds of this process. */
+  /** Resolves after so many milliseconds of this process; rejects when that ends, and nothing is waited for any more. */
   pause(ms: number): Promise<void>;
   /** Calls a step's body in such a way that `insideStep` holds in all that it calls. */
   inside<T>(step: string, body: () => T): T;

@@ -40,6 +40,7 @@ export class Replay implements OutcomeReader {
   #patient = true;
   #watching = false;
   #over = false;
+  #handingBack = false;
   #ranOn = false;
   #loaded: Promise<void> | undefined;
 
@@ -87,8 +88,7 @@ export class Replay implements OutcomeReader {
     try {
       return await work();
     } finally {
-      this.#busy--;
-      this.#moved();
+      this.#ended();
     }
   }
 
@@ -129,9 +129,14 @@ export class Replay implements OutcomeReader {
     this.#stop({ kind: 'unfenced' });
   }
 
-  /** A call failed while the process shuts down: the attempt is handed back, the failure nobody's. */
+  /**
+   * A call failed while the process shuts down: the failure is nobody's, and the attempt is handed back. Not before other bodies
+   * have ended, within the grace: what is handed back another worker may begin at once.
+   */
   handBack(): void {
-    this.#stop({ kind: 'shutdown' });
+    if (this.#over) return;
+    this.#over = true;
+    this.#handingBack = true;
   }
 
   /**
@@ -146,7 +151,7 @@ export class Replay implements OutcomeReader {
   } {
     this.#over = true;
     const reopen = thrown ? this.#failed.blamedFor(thrown.error) : [];
-    return { used: this.#occurrences.size > 0, openWaits: this.#order.openWaits > 0, reopen };
+    return { used: this.#occurrences.size > 0, openWaits: this.#order.mayWait, reopen };
   }
 
   /** Looks at what became of open waits while the body goes on. Rejects with what the journal throws. */
@@ -221,11 +226,13 @@ export class Replay implements OutcomeReader {
     this.#activity++;
     if (this.#acting || this.#over || !this.#mayAct()) return;
     this.#acting = true;
-    void this.#act().then((seen) => {
-      this.#acting = false;
-      // What happened between its last look and now would else be nobody's.
-      if (this.#activity !== seen) this.#moved();
-    });
+    this.#act()
+      .then((seen) => {
+        this.#acting = false;
+        // What happened between its last look and now would else be nobody's.
+        if (this.#activity !== seen) this.#moved();
+      })
+      .catch((error: unknown) => this.#stop({ kind: 'broken', error }));
   }
 
   #mayAct(): boolean {
@@ -289,7 +296,6 @@ export class Replay implements OutcomeReader {
     const row = call.row!;
     this.#calls.delete(call.key);
     this.#order.deliver(row);
-    if (call.saved) this.#order.openWaits--;
     this.#activity++;
     try {
       call.fulfil(call.plan.outcome(row));
@@ -308,10 +314,13 @@ export class Replay implements OutcomeReader {
   #saveWaits(): void {
     const calls = this.#waits.unsaved();
     if (calls.length === 0) return;
+    const waits = this.#waits.rows(calls);
+    this.#order.mayWait = true;
     this.#during(async () => {
-      const verdict = await this.outcomes.write({ op: 'wait', waits: this.#waits.rows(calls), orders: [] });
-      if (verdict === 'not-fenced') this.unfenced();
-      else this.#waits.saved(calls);
+      if ((await this.outcomes.write({ op: 'wait', waits, orders: [] })) === 'not-fenced') return this.unfenced();
+      this.#waits.saved(calls);
+      // What they wait for may be there already.
+      if (await this.host.journal.waiting(waits)) await this.lookAgain();
     });
   }
 
@@ -339,10 +348,17 @@ export class Replay implements OutcomeReader {
     this.#activity++;
     work()
       .catch((error: unknown) => this.#stop({ kind: 'broken', error }))
-      .finally(() => {
-        this.#busy--;
-        this.#moved();
-      });
+      .finally(() => this.#ended());
+  }
+
+  /** Work of this process has ended. */
+  #ended(): void {
+    this.#busy--;
+    if (this.#handingBack && this.#busy === 0) {
+      this.#handingBack = false;
+      this.host.stop({ kind: 'shutdown' });
+    }
+    this.#moved();
   }
 
   #stop(stop: ReplayStop): void {

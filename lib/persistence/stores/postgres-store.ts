@@ -143,6 +143,7 @@ export class PostgresStore implements WorkflowStore {
   extendSteps = (leases: readonly StepLease[]) => this.steps.extendSteps(leases);
   readEffects = (digests: readonly Buffer[]) => this.steps.readEffects(digests);
   suspend = (records: readonly SuspendRecord[], options?: RecordOptions) => this.steps.suspend(records, options);
+  answerWaits = (stageRun: Pick<Lease, 'runId' | 'stageRunId'>) => this.steps.answerWaits(stageRun);
   fireDue = (limit: number, aheadMs: number) => this.steps.fireDue(limit, aheadMs);
 
   // Runs

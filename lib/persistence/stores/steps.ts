@@ -1,6 +1,7 @@
 import type {
   FiredWaits,
   JoinedTransaction,
+  Lease,
   LedgerRow,
   RecordOptions,
   StepLease,
@@ -79,6 +80,15 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
       if (lockTimeoutMs !== undefined && isLockTimeout(error)) return records.map(() => BUSY);
       throw error;
     }
+  }
+
+  async answerWaits({ runId, stageRunId }: Pick<Lease, 'runId' | 'stageRunId'>): Promise<number | 'busy'> {
+    const { pool, statements, clock } = this.context;
+    return pool.transaction(async (query) => {
+      if ((await query(statements.lockRuns, [[runId]])).length === 0) return 'busy';
+      const [row] = await query<{ ended: number }>(statements.answerWaits, [clock.offsetMs, stageRunId]);
+      return row!.ended;
+    });
   }
 
   async fireDue(limit: number, aheadMs: number): Promise<FiredWaits> {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { digest, encodeJson } from '../../engine/codec/index.js';
 import { compileCondition } from '../../engine/expression/index.js';
-import type { HostTransactions, WorkflowStore } from '../../engine/ports/index.js';
+import type { HostTransactions, OpenWait, WorkflowStore } from '../../engine/ports/index.js';
 import {
   Replay,
   stepName,
@@ -12,7 +12,7 @@ import {
 } from '../../engine/steps/index.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
-import { persist } from '../background/persistence.js';
+import { GivenUp, persist } from '../background/persistence.js';
 import type { RuntimeLog } from '../background/runtime-log.js';
 import type { Attempt } from '../execution/attempt.js';
 import { parsePayload } from '../execution/parse-payload.js';
@@ -25,7 +25,9 @@ import type { StepWriter } from './step-writer.js';
 export type StartChild = (attempt: Attempt, key: string, request: ChildRequest) => Promise<{ readonly runId: string }>;
 
 export interface AttemptReplayParts {
-  readonly store: Pick<WorkflowStore, 'readEffects' | 'writeWithin' | 'extendLeases' | 'isTransient'>;
+  readonly store: Pick<WorkflowStore, 'readEffects' | 'answerWaits' | 'writeWithin' | 'extendLeases' | 'isTransient'>;
+  /** Waits of a body that goes on stand in the store: timers are to know of them, and stored events to be looked up. */
+  readonly onWaiting: (stageRunId: string, waits: readonly OpenWait[]) => void;
   /** Where `ctx.transaction` runs. */
   readonly transactions: HostTransactions;
   readonly writer: StepWriter;
@@ -43,7 +45,10 @@ export interface AttemptReplayParts {
 }
 
 /** A step's body is given up for dead after this, unless its holder's heartbeat says otherwise or `leaseFor` does. */
-export const STEP_LEASE_MS = 5 * 60_000;
+const STEP_LEASE_MS = 5 * 60_000;
+
+/** A run whose lock somebody holds is tried again after this. */
+const BUSY_PAUSE_MS = 20;
 
 const insideStep = new AsyncLocalStorage<string>();
 /** Whether the code that runs now is a step's body: it runs when its step does, not with every replay. */
@@ -62,7 +67,7 @@ export class AttemptReplay {
       leaseMs: STEP_LEASE_MS,
       parse: parsePayload,
       checkWhere: (where) => void compileCondition(where),
-      startChild: (key, request) => parts.startChild(attempt, key, request),
+      startChild: (key, request) => persist('starting children', () => parts.startChild(attempt, key, request), parts),
     });
   }
 }
@@ -100,8 +105,10 @@ class AttemptHost implements ReplayHost {
     return macrotask();
   }
 
-  pause(ms: number): Promise<void> {
-    return this.parts.pauses.sleep(ms);
+  async pause(ms: number): Promise<void> {
+    const { pauses } = this.parts;
+    await pauses.sleep(ms);
+    if (pauses.over) throw new GivenUp('The process ends: nothing is waited for any more.');
   }
 
   inside<T>(step: string, body: () => T): T {
@@ -148,6 +155,19 @@ class AttemptJournal implements StepJournal {
     if (crash === 'unrecorded') return this.#die();
     const verdict = await this.parts.writer.write({ ...write, lease: this.attempt.lease });
     return crash === 'recorded' ? this.#die() : verdict;
+  };
+
+  readonly waiting: StepJournal['waiting'] = async (waits) => {
+    const { store, onWaiting, pauses } = this.parts;
+    const { lease } = this.attempt;
+    onWaiting(lease.stageRunId, waits);
+    if (!waits.some(({ kind }) => kind === 'signal' || kind === 'child')) return false;
+    for (;;) {
+      const ended = await persist('answering waits', () => store.answerWaits(lease), this.parts);
+      if (ended !== 'busy') return ended > 0;
+      await pauses.sleep(BUSY_PAUSE_MS);
+      if (pauses.over || this.attempt.over) return false;
+    }
   };
 
   readonly commitWith: StepJournal['commitWith'] = async (body) => {

@@ -9,6 +9,7 @@ import type {
   LinearRecord,
   LostRecord,
   NewRun,
+  ParentStep,
   StartKey,
 } from '../../engine/ports/index.js';
 import type { LostOutcome, NewJob, NewStageRun, StageOutcome, Transition } from '../../engine/state/rows.js';
@@ -193,5 +194,15 @@ export const lostRecord = (expired: ExpiredLease, given: Partial<LostRecord> = {
   expired,
   outcome: lost(),
   events: [],
+  ...given,
+});
+
+/** The step of a claimed stage that a run is to be the child of. */
+export const parentOf = (job: ClaimedJob, given: Partial<ParentStep> = {}): ParentStep => ({
+  runId: job.run.id,
+  stageRunId: job.stageRun.id,
+  key: 'child',
+  waits: true,
+  depth: 1,
   ...given,
 });

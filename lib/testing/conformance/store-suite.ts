@@ -18,6 +18,7 @@ import { describeRunChanges } from './suites/run-changes.suite.js';
 import { describeRunReads } from './suites/run-reads.suite.js';
 import { describeSends } from './suites/sends.suite.js';
 import { describeSignals } from './suites/signals.suite.js';
+import { describeStandingAnswers } from './suites/standing-answers.suite.js';
 import { describeStarts } from './suites/starts.suite.js';
 import { describeReruns } from './suites/reruns.suite.js';
 import { describeResumptions } from './suites/resumptions.suite.js';
@@ -48,6 +49,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'step writes': describeStepWrites,
   suspensions: describeSuspensions,
   'marks at a suspension': describeSuspensionMarks,
+  'standing answers': describeStandingAnswers,
   resumptions: describeResumptions,
   'fired waits': describeFiredWaits,
   signals: describeSignals,

@@ -22,7 +22,7 @@ import type {
   WorkflowStore,
 } from '../../engine/ports/index.js';
 import type { EngineEvent, Transition } from '../../engine/state/rows.js';
-import { cancelling, newRun } from './builders.js';
+import { cancelling, leaseOf, newRun } from './builders.js';
 
 /** What an adapter gives a suite for each test: a store that holds nothing yet. */
 export interface CreatedStore {
@@ -148,6 +148,14 @@ export class StoreUnderTest {
     while (verdict?.verdict === 'busy') [verdict] = await store.suspend([record], { lockTimeoutMs: 5_000 });
     if (verdict === undefined) throw new Error('A record has no verdict.');
     return verdict;
+  }
+
+  /** Ends waits whose answer is there, again as long as somebody else holds the run. */
+  async answer(job: ClaimedJob): Promise<number> {
+    for (;;) {
+      const ended = await this.store.answerWaits(leaseOf(job));
+      if (ended !== 'busy') return ended;
+    }
   }
 
   /** Ends what is due, and says what that was. */

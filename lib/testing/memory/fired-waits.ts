@@ -2,8 +2,8 @@ import type { FiredWaits } from '../../engine/ports/step-store.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
 import { deliverChild } from './children.js';
 import type { MemorySession } from './session.js';
-import { findSignal, takeSignal } from './signals.js';
-import type { StepRecord } from './step-records.js';
+import { lyingSignals, takeSignal } from './signals.js';
+import type { EventRecord, StepRecord } from './step-records.js';
 import { cancelWait, endWait, isAbandoned } from './waits.js';
 
 type Counted = 'timers' | 'timeouts' | 'polls' | 'retries';
@@ -18,16 +18,25 @@ export function fireDue(session: MemorySession, limit: number, aheadMs: number):
     if (page.length >= limit || (row.dueAt ?? Infinity) > now + aheadMs) break;
     page.push(row);
   }
+  const signals = lyingSignals(
+    session,
+    page.filter((row) => !isAbandoned(session, row)),
+  );
   for (const [nr, row] of page.entries()) {
     const before = db.stageRuns.get(row.stageRunId)?.status;
-    const counted = fire(session, row, nr);
+    const counted = fire(session, row, signals.get(row), nr);
     if (counted !== undefined) counts[counted]++;
     if (before === 'SUSPENDED' && db.stageRuns.get(row.stageRunId)?.status === 'PENDING') resumed++;
   }
   return { ...counts, resumed, nextInMs: nextWaitIn(session, aheadMs), more: page.length >= limit };
 }
 
-function fire(session: MemorySession, row: StepRecord, nr: number): Counted | undefined {
+function fire(
+  session: MemorySession,
+  row: StepRecord,
+  signal: EventRecord | undefined,
+  nr: number,
+): Counted | undefined {
   if (isAbandoned(session, row)) {
     cancelWait(session, row);
     return undefined;
@@ -51,13 +60,17 @@ function fire(session: MemorySession, row: StepRecord, nr: number): Counted | un
     case 'signal':
     case 'child':
     case 'event':
-      return timeOut(session, row, nr);
+      return timeOut(session, row, signal, nr);
   }
 }
 
 /** Unless what it waits for came in time and was not delivered yet: that counts (WAIT-3). */
-function timeOut(session: MemorySession, row: StepRecord, nr: number): Counted | undefined {
-  const signal = row.kind === 'signal' ? findSignal(session, row) : undefined;
+function timeOut(
+  session: MemorySession,
+  row: StepRecord,
+  signal: EventRecord | undefined,
+  nr: number,
+): Counted | undefined {
   if (signal !== undefined) {
     takeSignal(session, row, signal, nr);
     return undefined;

@@ -6,7 +6,7 @@ import { signalKey } from './memory-database.js';
 import { findRun } from './run-reads.js';
 import type { MemorySession } from './session.js';
 import type { EventRecord, StepRecord } from './step-records.js';
-import { endWait } from './waits.js';
+import { endWait, isAbandoned } from './waits.js';
 
 /** Stores a signal to a run, and gives it to the wait for that name that was awaited last, if there is one. */
 export function sendSignal(
@@ -24,35 +24,53 @@ export function sendSignal(
     if (isTerminalRun(run.status)) return 'ended';
   }
   const signal = known ?? insertEvent(session, { ...event, ownerId: run.ownerId }, runId);
-  if (known === undefined) deliverSignal(session, runId, event.key);
+  if (known === undefined) giveSignals(session, waitsFor(session, runId, event.key));
   return signal.taken ? 'delivered' : 'stored';
 }
 
-/** Gives the oldest signal of this name to the wait for it that was awaited last. True when there were both. */
-export function deliverSignal(session: MemorySession, runId: string, name: string): boolean {
-  for (const row of waitsFor(session, runId, name)) {
-    const signal = findSignal(session, row);
-    if (signal === undefined) continue;
-    takeSignal(session, row, signal);
-    return true;
+/**
+ * Ends waits for signals with those that lie there: the oldest of a name goes to the first wait for it, the next to the next. A wait
+ * whose limit has passed stands behind the others, and gets only what came before that. Returns how many it ended.
+ */
+export function giveSignals(session: MemorySession, waits: readonly StepRecord[]): number {
+  const given = lyingSignals(session, waits);
+  for (const [row, signal] of given) takeSignal(session, row, signal);
+  return given.size;
+}
+
+/** Which signal each of these waits is to get. */
+export function lyingSignals({ db, now }: MemorySession, waits: readonly StepRecord[]): Map<StepRecord, EventRecord> {
+  const byName = new Map<string, StepRecord[]>();
+  for (const row of waits) {
+    if (row.kind !== 'signal' || row.status !== 'waiting') continue;
+    const name = signalKey(row.runId, row.eventKey ?? '');
+    byName.set(name, [...(byName.get(name) ?? []), row]);
   }
-  return false;
+  const given = new Map<StepRecord, EventRecord>();
+  for (const [name, rows] of byName) {
+    const signals = [...db.untakenSignals.of(name)].sort((a, b) => (a.id < b.id ? -1 : 1));
+    rows.sort((a, b) => Number(isLate(a, now)) - Number(isLate(b, now)) || compareAwaited(a, b));
+    for (const [place, row] of rows.entries()) {
+      const signal = signals[place];
+      if (signal === undefined) break;
+      if (row.expiresAt === null || signal.createdAt < row.expiresAt) given.set(row, signal);
+    }
+  }
+  return given;
 }
 
-/** The oldest signal that lies there for a wait and came before its limit. */
-export function findSignal({ db }: MemorySession, row: StepRecord): EventRecord | undefined {
-  const signals = db.untakenSignals.of(signalKey(row.runId, row.eventKey ?? ''));
-  const inTime = signals.filter(({ createdAt }) => row.expiresAt === null || createdAt < row.expiresAt);
-  return inTime.sort((a, b) => (a.id < b.id ? -1 : 1))[0];
-}
-
-export function takeSignal(session: MemorySession, row: StepRecord, signal: EventRecord, nr = 0): boolean {
+export function takeSignal(session: MemorySession, row: StepRecord, signal: EventRecord, nr = 0): void {
   session.db.events.patch(signal, { taken: true });
-  return endWait(session, row, { status: 'completed', result: signal.payload, eventId: signal.id }, nr);
+  endWait(session, row, { status: 'completed', result: signal.payload, eventId: signal.id }, nr);
 }
 
 /** Awaited last first, by how many outcomes the body had; of those awaited together the first. */
-function waitsFor({ db }: MemorySession, runId: string, name: string): StepRecord[] {
-  const rows = db.waitsOf.of(runId).filter(({ kind, eventKey }) => kind === 'signal' && eventKey === name);
-  return rows.sort((a, b) => b.epoch - a.epoch || a.createdAt - b.createdAt || (a.key < b.key ? -1 : 1));
-}
+const compareAwaited = (a: StepRecord, b: StepRecord): number =>
+  b.epoch - a.epoch || a.createdAt - b.createdAt || a.key.length - b.key.length || (a.key < b.key ? -1 : 1);
+
+const isLate = ({ expiresAt }: StepRecord, now: number): boolean => expiresAt !== null && expiresAt <= now;
+
+const waitsFor = (session: MemorySession, runId: string, name: string): StepRecord[] =>
+  session.db.waitsOf
+    .of(runId)
+    .filter((row) => row.kind === 'signal' && row.eventKey === name && !isAbandoned(session, row));

@@ -9,7 +9,7 @@ import { extendSteps, readLedger } from './ledger.js';
 import { sendSignal } from './signals.js';
 import { readEffects, writeStep } from './steps.js';
 import { refuseJoining, StoreCalls } from './store-calls.js';
-import { suspend } from './suspensions.js';
+import { answerWaits, suspend } from './suspensions.js';
 
 /** The calls about steps, waits, events and notes. */
 export class StepCalls extends StoreCalls implements port.StepStore, port.EventStore, port.AnnotationStore {
@@ -36,6 +36,10 @@ export class StepCalls extends StoreCalls implements port.StepStore, port.EventS
 
   async suspend(records: readonly port.SuspendRecord[]): Promise<port.SuspendVerdict[]> {
     return this.call((session) => records.map((record) => suspend(session, record)));
+  }
+
+  async answerWaits({ stageRunId }: Pick<port.Lease, 'runId' | 'stageRunId'>): Promise<number> {
+    return this.call((session) => answerWaits(session, stageRunId));
   }
 
   async fireDue(limit: number, aheadMs: number): Promise<port.FiredWaits> {

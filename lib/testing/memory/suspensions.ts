@@ -9,10 +9,10 @@ import { writeNotes } from './notes.js';
 import { tell } from './outbox-writes.js';
 import type { StageRunRecord } from './records.js';
 import type { MemorySession } from './session.js';
-import { deliverSignal } from './signals.js';
+import { giveSignals } from './signals.js';
 import type { StepRecord } from './step-records.js';
 import { setPlaces } from './steps.js';
-import { cancelWait, cancelWaits, openWait } from './waits.js';
+import { cancelWait, cancelWaits, isAbandoned, openWait } from './waits.js';
 
 /** RUNNING → SUSPENDED; or, where what it waits for is there already, back into the queue at once (WAIT-3). */
 export function suspend(session: MemorySession, record: SuspendRecord): SuspendVerdict {
@@ -71,12 +71,7 @@ function findMarks(
 ): boolean {
   const { db } = session;
   const rows = [...keys].flatMap((key) => db.steps.get(stepKey(stageRun.id, key)) ?? []);
-  deliverSignals(session, rows);
-  for (const row of rows) {
-    const child = row.kind === 'child' && row.status === 'waiting' && row.childRunId !== null;
-    const run = child ? db.runs.get(row.childRunId ?? '') : undefined;
-    if (run !== undefined && isTerminalRun(run.status)) deliverChild(session, run, row);
-  }
+  endAnswered(session, rows);
   endIdleLeases(session, stageRun, rows, token);
   return rows.some((row) => isMark(row));
 }
@@ -85,12 +80,25 @@ const isMark = (row: StepRecord): boolean =>
   row.seq === null &&
   (hasOutcome(row) || row.status === 'ready' || (row.kind === 'lease' && row.status === 'cancelled'));
 
-/** One for each name: what the body does with it may change who is to get the next. */
-function deliverSignals(session: MemorySession, rows: readonly StepRecord[]): void {
-  const names = new Set(rows.flatMap(({ kind, eventKey }) => (kind === 'signal' && eventKey !== null ? eventKey : [])));
-  const [runId] = rows.map((row) => row.runId);
-  if (runId === undefined) return;
-  for (const name of names) deliverSignal(session, runId, name);
+/** Ends waits of a stage run that goes on, and whose answer is there already. Returns how many. */
+export function answerWaits(session: MemorySession, stageRunId: string): number {
+  const rows = session.db.stepsOf
+    .of(stageRunId)
+    .filter((row) => row.status === 'waiting' && !isAbandoned(session, row));
+  return endAnswered(session, rows);
+}
+
+/** Signals that lie there, and children that have ended. */
+function endAnswered(session: MemorySession, rows: readonly StepRecord[]): number {
+  let ended = giveSignals(session, rows);
+  for (const row of rows) {
+    const child =
+      row.kind === 'child' && row.status === 'waiting' ? session.db.runs.get(row.childRunId ?? '') : undefined;
+    if (child === undefined || !isTerminalRun(child.status)) continue;
+    deliverChild(session, child, row);
+    ended++;
+  }
+  return ended;
 }
 
 /** No body of this stage run runs elsewhere any more: there is no lease left to wait for (STEP-6). */

@@ -9,8 +9,16 @@ import { suspendedValues } from '../../../lib/persistence/dialects/postgres/stat
 import { stepValues } from '../../../lib/persistence/dialects/postgres/statements/step-writes.js';
 import type { Statement } from '../../../lib/persistence/engine-pool.js';
 import { createPostgresStore, tableNames } from '../../../lib/persistence/index.js';
-import { cancelling, newRun } from '../../../lib/testing/conformance/builders.js';
-import { begin, finish, sleep, suspending } from '../../../lib/testing/conformance/step-builders.js';
+import { cancelling, leaseOf, newRun } from '../../../lib/testing/conformance/builders.js';
+import {
+  awaiting,
+  begin,
+  childWait,
+  finish,
+  signalWait,
+  sleep,
+  suspending,
+} from '../../../lib/testing/conformance/step-builders.js';
 import { freshDatabase } from '../../support/database.js';
 import { brokenInvariants } from '../../support/invariants.js';
 
@@ -149,6 +157,13 @@ describe('the step ledger on PostgreSQL', () => {
       expect(look.pages).toBeLessThan(1_000);
     });
 
+    it('WAIT-3: a look for answers reads the rows of its stage run', async () => {
+      const [job] = await startAndClaim(1);
+      await store.writeSteps([awaiting(job!, [signalWait('approval'), childWait('child', job!.run.id)])]);
+      const look = await onClient((client) => explain(client, statements.answerWaits, [0, job!.stageRun.id]));
+      expect(look.pages).toBeLessThan(100);
+    });
+
     it('WAKE-6: a claim reads nothing of what sleeps', async () => {
       await store.createRuns(Array.from({ length: 10 }, () => newRun()));
       const plan = await onClient((client) => explain(client, statements.claim, claimValues(0, 'w', 10, [], null)));
@@ -221,6 +236,18 @@ describe('the step ledger on PostgreSQL', () => {
       await holder.query('COMMIT');
       holder.release();
       expect(await store.fireDue(10, 0)).toMatchObject({ timers: 3, resumed: 3, more: false });
+    });
+
+    it('WAIT-3: a look for answers does not wait for whoever holds the run', async () => {
+      const [job] = await startAndClaim(1);
+      await store.writeSteps([awaiting(job!, [signalWait('approval')])]);
+      const holder = await monitor.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT 1 FROM workflow_runs WHERE id = $1 FOR UPDATE', [job!.run.id]);
+      expect(await store.answerWaits(leaseOf(job!))).toBe('busy');
+      await holder.query('COMMIT');
+      holder.release();
+      expect(await store.answerWaits(leaseOf(job!))).toBe(0);
     });
 
     it('STEP-1: what is locked is busy and not waited for, and nothing of that write is written', async () => {

@@ -1,17 +1,8 @@
 import type { ClaimedJob, NewRun, ParentStep } from '../../../engine/ports/index.js';
-import { ending, failed, failing, joined, linear, newRun, startKey } from '../builders.js';
+import { ending, failed, failing, joined, linear, newRun, parentOf, startKey } from '../builders.js';
 import { awaiting, childWait, sleep, suspending } from '../step-builders.js';
 import type { StoreUnderTest } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
-
-const parentOf = (job: ClaimedJob, given: Partial<ParentStep> = {}): ParentStep => ({
-  runId: job.run.id,
-  stageRunId: job.stageRun.id,
-  key: 'child',
-  waits: true,
-  depth: 1,
-  ...given,
-});
 
 interface Family {
   readonly parent: ClaimedJob;

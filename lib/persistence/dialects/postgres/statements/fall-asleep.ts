@@ -2,9 +2,8 @@ import type { SuspendRecord } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, DUE, ENDED, slotOf } from '../sql.js';
-import { endOfChild } from './child-end.js';
-import { lyingSignals } from './lying-signals.js';
+import { clock, DUE, slotOf } from '../sql.js';
+import { standingAnswers } from './standing-answers.js';
 import { hasOutcome, heldByAnother } from './step-state.js';
 
 interface HeadRow {
@@ -46,19 +45,10 @@ export function fallAsleep(t: TableNames): Statement {
       SELECT s.*, h.token AS own FROM ${t.steps} s JOIN h ON h.sid = s.stage_run_id
        WHERE s.open OR s.status = 'running' OR (s.stage_run_id, s.key) IN (SELECT sid, key FROM k)),
     waits AS MATERIALIZED (SELECT * FROM row WHERE open),
-    ${lyingSignals(t, 'waits', now)},
-    children AS MATERIALIZED (
-      SELECT w.stage_run_id, w.key, c.id, c.status, c.output, c.failure_code, c.failure_message, c.cancel_reason
-        FROM waits w JOIN ${t.runs} c ON c.id = w.child_run_id WHERE w.kind = 'child' AND c.status IN ${ENDED} ORDER BY c.id FOR NO KEY UPDATE OF c SKIP LOCKED),
+    ${standingAnswers(t, 'waits', now)},
     leases AS MATERIALIZED (
       SELECT w.stage_run_id, w.key FROM waits w
        WHERE w.kind = 'lease' AND NOT EXISTS (SELECT 1 FROM row b WHERE b.stage_run_id = w.stage_run_id AND ${heldByAnother('b', 'b.own', now)})),
-    signalled AS (
-      UPDATE ${t.steps} s SET status = 'completed', open = false, result = x.payload, event_id = x.id, fired_at = ${now}
-        FROM signals x WHERE s.stage_run_id = x.stage_run_id AND s.key = x.key),
-    delivered AS (
-      UPDATE ${t.steps} s SET ${endOfChild('c', now)} FROM children c WHERE s.stage_run_id = c.stage_run_id AND s.key = c.key),
-    told_parents AS (UPDATE ${t.runs} r SET parent_told = true FROM children c WHERE r.id = c.id AND r.parent_waits),
     freed AS (
       UPDATE ${t.steps} s SET status = 'cancelled', open = false, fired_at = ${now} FROM leases l WHERE s.stage_run_id = l.stage_run_id AND s.key = l.key),
     ended AS MATERIALIZED (

@@ -1,4 +1,5 @@
 import type { TableNames } from '../../../table-names.js';
+import { answerWaits } from './answer-waits.js';
 import { applyTransitions } from './apply-transitions.js';
 import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-statements.js';
 import { deliverChildren, findOrphans, lockParents } from './children.js';
@@ -95,6 +96,7 @@ export function createStatements(t: TableNames) {
     lockRunsWait: lockRuns(t, true),
     writeSuspended: writeSuspended(t),
     fallAsleep: fallAsleep(t),
+    answerWaits: answerWaits(t),
     lockDue: lockDue(t),
     fireDue: fireDue(t),
     probe: probe(t),

@@ -28,6 +28,10 @@ export class SmallLedger {
   #token = 0;
   /** What the next transactions come to, but for `written`; `lost`: committed, and the answer lost. */
   readonly transactions: (StepVerdict | 'lost')[] = [];
+  /** Comes before every write. */
+  before: (write: AttemptWrite) => void | Promise<void> = () => undefined;
+  /** Told of waits that a body which goes on has written; true when it ended one of them. */
+  answer: (waits: readonly OpenWait[]) => boolean = () => false;
   /** At this write the process dies: `before` it is done, or `after`. */
   crashAt: { readonly write: number; readonly when: 'before' | 'after' } | undefined;
 
@@ -40,6 +44,7 @@ export class SmallLedger {
     return {
       load: async () => this.read(),
       write: async (write) => {
+        await this.before(write);
         if (dead || token !== String(this.#token)) return new Promise<never>(() => undefined);
         const number = ++this.writes;
         const crash = this.crashAt?.write === number ? this.crashAt : undefined;
@@ -60,6 +65,7 @@ export class SmallLedger {
         }
         return answer === 'written' ? this.#write(write, token) : answer;
       },
+      waiting: async (waits) => this.answer(waits),
       readEffect: async (name) => ({ digest: Buffer.from(name), result: this.effects.get(name) }),
     };
   }

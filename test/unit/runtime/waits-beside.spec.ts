@@ -1,0 +1,3 @@
+import { describeWaitsBeside } from './support/waits-beside-suite.js';
+
+describeWaitsBeside(async () => ({}));
