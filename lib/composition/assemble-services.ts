@@ -52,6 +52,7 @@ export function assembleServices(
     commands: new RunCommands(ready, joiner, { defaultQueue }),
     results: new RunResults(ready, options.messages),
     signals: new SignalSender(ready, joiner, messages),
+    stream,
   };
   const preparer = new RunPreparer(capture, defaults);
   const workflows = new WorkflowService({
@@ -59,7 +60,6 @@ export function assembleServices(
     capture,
     joiner,
     sender: new EventSender(ready, capture, joiner, messages),
-    stream,
     starter: new RunStarter(ready, preparer, joiner, {
       strict: options.idempotency.strict,
     }),

@@ -1,4 +1,3 @@
-import type { Observable } from 'rxjs';
 import type { ContextCapture } from '../context/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
 import { InvalidOptionsError } from '../errors/index.js';
@@ -9,11 +8,9 @@ import type {
   StartResult,
   TransactionManager,
   WorkflowClass,
-  WorkflowEvent,
   WorkflowInput,
   WorkflowOutput,
 } from '../interfaces/index.js';
-import type { EventStream } from './events/event-stream.js';
 import type { EventSender } from './messages/event-sender.js';
 import { RunAccess, type RunAccessParts } from './runs/run-access.js';
 import type { ResultOptions } from './runs/run-results.js';
@@ -34,7 +31,6 @@ export interface WorkflowServiceParts extends RunAccessParts {
   readonly starter: RunStarter;
   readonly joiner: TransactionJoiner;
   readonly sender: EventSender;
-  readonly stream: EventStream;
   readonly operator: WorkflowOperator;
 }
 
@@ -150,11 +146,6 @@ export class WorkflowService extends RunAccess {
    */
   async emit(event: EmitEvent): Promise<EmitResult> {
     return this.#parts.sender.emit(event, 'emit');
-  }
-
-  /** Events that this process relays, from now on; other processes relay others. Completes at shutdown. */
-  events(): Observable<WorkflowEvent> {
-    return this.#parts.stream.events();
   }
 
   /** The same reads and commands over all owners, and the dead letters. Say it only where the caller was checked. */

@@ -110,9 +110,12 @@ describe('events', () => {
       const workflows = app.get(WorkflowService);
       const started = signal<WorkflowEvent>();
       let first: string | undefined;
-      workflows.events().subscribe((event) => {
-        if (event.type === 'run:started' && event.run.id !== first) started.resolve(event);
-      });
+      workflows
+        .asOperator()
+        .events()
+        .subscribe((event) => {
+          if (event.type === 'run:started' && event.run.id !== first) started.resolve(event);
+        });
       const { run } = await workflows.start(Greeting, { name: 'Ada' }, { owner: 'team-a', delay: '100ms' });
       first = run.id;
       await expect(started.promise).resolves.toMatchObject({ owner: 'team-a' });

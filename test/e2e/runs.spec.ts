@@ -83,7 +83,10 @@ describe('a Nest app on PostgreSQL', () => {
 
   it('EVT-1: handlers hear of a run in order, in the context of its owner', async () => {
     const completed = firstValueFrom(
-      workflows.events().pipe(filter(({ type, owner }) => type === 'run:completed' && owner === 'team-a')),
+      workflows
+        .asOperator()
+        .events()
+        .pipe(filter(({ type, owner }) => type === 'run:completed' && owner === 'team-a')),
     );
     const { run } = await workflows.start(Greeting, { name: 'Ida' }, { owner: 'team-a', actor: { id: 'u1' } });
     await completed;

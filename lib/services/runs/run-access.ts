@@ -1,3 +1,4 @@
+import { concatMap, filter, from, ignoreElements, map, merge, type Observable } from 'rxjs';
 import type { OwnerScope } from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import { InvalidOptionsError, UndefinedIdError } from '../../errors/index.js';
@@ -9,8 +10,10 @@ import type {
   SignalResult,
   TransactionManager,
   WorkflowClass,
+  WorkflowEvent,
   WorkflowOutput,
 } from '../../interfaces/index.js';
+import type { EventStream } from '../events/event-stream.js';
 import type { SignalSender } from '../messages/signal-sender.js';
 import type { RunCommands } from './run-commands.js';
 import { runIdOf } from './run-id.js';
@@ -28,6 +31,7 @@ export interface RunAccessParts {
   readonly commands: RunCommands;
   readonly results: RunResults;
   readonly signals: SignalSender;
+  readonly stream: EventStream;
 }
 
 /**
@@ -76,6 +80,22 @@ export abstract class RunAccess {
    */
   async history(run: RunHandle | string): Promise<RunHistoryView> {
     return this.#parts.reader.history(runIdOf(run, 'history'), await this.scopeOf('history'));
+  }
+
+  /**
+   * Events of runs within the scope that this process relays, from now on; other processes relay others. The scope is asked for when
+   * this is called, not when it is subscribed to. Completes at shutdown, and errs where there is no scope.
+   */
+  events(): Observable<WorkflowEvent> {
+    const scope = this.scopeOf('events');
+    // Subscribers are told; with none there is nobody to tell.
+    scope.catch(() => undefined);
+    const seen = this.#parts.stream.events().pipe(
+      concatMap(async (event) => ({ event, within: isWithin(await scope, event.owner) })),
+      filter(({ within }) => within),
+      map(({ event }) => event),
+    );
+    return merge(from(scope).pipe(ignoreElements()), seen);
   }
 
   /**
@@ -211,4 +231,8 @@ export abstract class RunAccess {
       hooks,
     });
   }
+}
+
+function isWithin(scope: OwnerScope, owner: string | null): boolean {
+  return 'all' in scope || scope.owner === owner;
 }

@@ -52,7 +52,7 @@ export const AT_ONCE = { maxAttempts: 3, backoff: ['1ms'], jitter: 0 } as const;
 
 /** Resolves with the next event of a type that this process relays for a run. Subscribe before it can happen. */
 export function told(app: INestApplicationContext, type: string, runId?: string): Promise<Any> {
-  const events = app.get(WorkflowService).events();
+  const events = app.get(WorkflowService).asOperator().events();
   return firstValueFrom(events.pipe(filter((event) => event.type === type && (!runId || event.run.id === runId))));
 }
 

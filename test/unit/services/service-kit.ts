@@ -127,6 +127,7 @@ export function serviceKit({
     commands: new RunCommands(ready, joiner, { defaultQueue: 'default' }),
     results: new RunResults(ready, messages),
     signals: new SignalSender(ready, joiner, { maxPayloadBytes }),
+    stream: new EventStream(),
   };
   const service = new WorkflowService({
     ...parts,
@@ -134,7 +135,6 @@ export function serviceKit({
     joiner,
     sender: new EventSender(ready, capture, joiner, { maxPayloadBytes }),
     starter: new RunStarter(ready, preparer, joiner, { strict }),
-    stream: new EventStream(),
     operator: new WorkflowOperator(parts, new DeadLetters(ready)),
   });
   const annotations = new AnnotationsService(ready, async (where) => ({ owner: await capture.owner({}, where) }));

@@ -1,0 +1,185 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { ClsModule, ClsServiceManager, type ClsService } from 'nestjs-cls';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AnnotationsService, WorkflowModule, WorkflowService, type WorkflowEvent } from 'nestjs-workflow-engine';
+import type { Pool } from 'pg';
+import { freshDatabase, type FreshDatabase } from '../support/database.js';
+import { startApp } from './app.js';
+import { told } from './faults/scenes.js';
+import { Bill, Billing, Onboard, Onboarding, World } from './waits.js';
+
+/** A run that nobody has: what a call says of it is what it has to say of another owner's run. */
+const NOBODYS = '018f0000-0000-7000-8000-000000000000';
+const EVENT = 'profile:Ada';
+
+/** What a tenant may try with the id of a run, by method. */
+type Tries = Readonly<Record<string, (id: string) => Promise<unknown>>>;
+
+describe('two owners on one database', () => {
+  let database: FreshDatabase;
+  let pool: Pool;
+  let app: INestApplicationContext;
+  let workflows: WorkflowService;
+  let annotations: AnnotationsService;
+  let cls: ClsService;
+  let asleep: string;
+  let ended: string;
+
+  const as = <T>(team: string, fn: () => Promise<T>): Promise<T> =>
+    cls.run(() => {
+      cls.set('team', team);
+      return fn();
+    });
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    pool = database.openPool({ max: 1 });
+    app = await startApp({
+      modules: [
+        TypeOrmModule.forRoot({ ...database.dataSourceOptions, retryAttempts: 0 }),
+        ClsModule.forRoot({ global: true }),
+        WorkflowModule.forRoot({ owners: { resolve: (context) => context.get('team') as string | undefined } }),
+      ],
+      providers: [World, Onboard, Onboarding, Bill, Billing],
+    });
+    workflows = app.get(WorkflowService);
+    annotations = app.get(AnnotationsService);
+    cls = ClsServiceManager.getClsService();
+    const sleeps = told(app, 'stage:suspended');
+    asleep = (await as('a', () => workflows.start(Onboarding, { name: 'Ada' }, { idempotencyKey: 'ada' }))).run.id;
+    await sleeps;
+    ended = (await as('a', () => workflows.start(Billing, { amount: 1 }))).run.id;
+    const over = told(app, 'run:cancelled', ended);
+    await as('a', () => workflows.cancel(ended));
+    await over;
+  });
+  afterAll(async () => {
+    await app.close();
+    await pool.end();
+    await database.drop();
+  });
+
+  /** Every method that takes a run. */
+  const tries: Tries = {
+    get: (id) => workflows.get(id),
+    history: (id) => workflows.history(id),
+    result: (id) => workflows.result(id, { timeout: 1 }),
+    cancel: (id) => workflows.cancel(id, 'mine now'),
+    terminate: (id) => workflows.terminate(id, 'mine now'),
+    retry: (id) => workflows.retry(id),
+    rerunFrom: (id) => workflows.rerunFrom(id, 'onboard', { idempotencyKey: 'again' }),
+    migrateRun: (id) => workflows.migrateRun(id, 1),
+    signal: (id) => workflows.signal(id, 'sign-off', 'me', { messageId: 'm' }),
+  };
+  /** Every method that takes none; each has a test of its own below. */
+  const others = ['start', 'startMany', 'startAndWait', 'list', 'count', 'emit', 'touch', 'events', 'asOperator'];
+
+  it('OWNER-5: each public method of the service is tried here', () => {
+    const methods = new Set<string>();
+    for (
+      let at: object = WorkflowService.prototype;
+      at !== Object.prototype;
+      at = Object.getPrototypeOf(at) as object
+    ) {
+      const declared = Object.entries(Object.getOwnPropertyDescriptors(at));
+      for (const [name, { value }] of declared) if (typeof value === 'function') methods.add(name);
+    }
+    for (const inner of ['constructor', 'scopeOf']) methods.delete(inner);
+    expect([...methods].filter((name) => !(name in tries) && !others.includes(name))).toEqual([]);
+  });
+
+  /** All that one owner has, table by table. */
+  async function rowsOf(owner: string): Promise<Record<string, unknown[]>> {
+    const { rows: tables } = await pool.query<{ table: string }>(
+      `SELECT table_name AS table FROM information_schema.columns WHERE column_name = 'owner_id' ORDER BY 1`,
+    );
+    const found: Record<string, unknown[]> = {};
+    for (const { table } of tables) {
+      const { rows } = await pool.query(`SELECT to_jsonb(t) AS row FROM ${table} t WHERE owner_id = $1 ORDER BY 1`, [
+        owner,
+      ]);
+      if (rows.length > 0) found[table] = rows;
+    }
+    return found;
+  }
+
+  async function answerOf(call: Promise<unknown>, id: string): Promise<string> {
+    const said = await call.then(
+      (value) => ({ value }),
+      ({ code, message, params }: { code?: string; message: string; params?: unknown }) => ({ code, message, params }),
+    );
+    return JSON.stringify(said).replaceAll(id, '<id>');
+  }
+
+  it.each(Object.keys(tries))(
+    'OWNER-5: %s answers of another owner’s run as of one that nobody has, and changes nothing',
+    async (method) => {
+      const before = await rowsOf('a');
+      for (const id of [asleep, ended]) {
+        const answer = await as('b', () => answerOf(tries[method]!(id), id));
+        expect(answer).toBe(await as('b', () => answerOf(tries[method]!(NOBODYS), NOBODYS)));
+        expect(answer).toContain('RUN_NOT_FOUND');
+      }
+      expect(await rowsOf('a')).toEqual(before);
+    },
+  );
+
+  it('FAULT K17: lists and counts hold the runs of their owner, whatever they filter by', async () => {
+    const lists = [{}, { definition: 'onboarding' }, { status: 'RUNNING' as const }, { status: 'CANCELLED' as const }];
+    for (const filter of lists) {
+      expect(await as('b', () => workflows.list(filter))).toMatchObject({ runs: [], cursor: null });
+      expect((await as('a', () => workflows.list(filter))).runs.length).toBeGreaterThan(0);
+    }
+    expect(new Set(Object.values(await as('b', () => workflows.count())))).toEqual(new Set([0]));
+    expect(await as('b', () => annotations.list(asleep))).toEqual({ annotations: [], cursor: null });
+  });
+
+  it('FAULT A15: the same start key, event and message of two owners have nothing to do with each other', async () => {
+    const before = await rowsOf('a');
+    const own = await as('b', () =>
+      workflows.start(Onboarding, { name: 'Ada' }, { idempotencyKey: 'ada', delay: '1 day' }),
+    );
+    expect(own).toMatchObject({ created: true });
+    expect(own.run.id).not.toBe(asleep);
+    const event = { key: EVENT, payload: { complete: true }, messageId: 'once' };
+    expect(await as('b', () => workflows.emit(event))).toMatchObject({ duplicate: false });
+    expect(await as('b', () => workflows.emit(event))).toMatchObject({ duplicate: true });
+    await expect(as('b', () => workflows.signal(asleep, 'sign-off', 'me'))).rejects.toMatchObject({
+      code: 'RUN_NOT_FOUND',
+    });
+    expect(await rowsOf('a')).toEqual(before);
+    // The owner's own message of the same id counts, and is the one that its run gets.
+    const goesOn = told(app, 'stage:suspended', asleep);
+    expect(await as('a', () => workflows.emit(event))).toMatchObject({ duplicate: false });
+    await goesOn;
+    const { stages } = await as('a', () => workflows.history(asleep));
+    expect(stages[0]!.steps.find(({ name }) => name === 'profile')).toMatchObject({ status: 'completed' });
+  });
+
+  it('OWNER-5: a stream of events holds those of its owner; an operator’s holds all', async () => {
+    const heard: Record<string, string[]> = { a: [], b: [], all: [] };
+    const note = (who: string) => (event: WorkflowEvent) => heard[who]!.push(event.run.id);
+    const subscriptions = [
+      await as('a', () => Promise.resolve(workflows.events().subscribe(note('a')))),
+      await as('b', () => Promise.resolve(workflows.events().subscribe(note('b')))),
+      workflows.asOperator().events().subscribe(note('all')),
+    ];
+    const start = async (team: string): Promise<string> => {
+      const { run } = await as(team, () => workflows.start(Billing, { amount: 1 }));
+      const over = told(app, 'run:cancelled', run.id);
+      await as(team, () => workflows.cancel(run));
+      await over;
+      return run.id;
+    };
+    const [ofA, ofB] = [await start('a'), await start('b')];
+    for (const subscription of subscriptions) subscription.unsubscribe();
+    expect(new Set(heard.a)).toEqual(new Set([ofA]));
+    expect(new Set(heard.b)).toEqual(new Set([ofB]));
+    expect(new Set(heard.all)).toEqual(new Set([ofA, ofB]));
+  });
+
+  it('FAULT A18: without an owner there is no stream either', async () => {
+    const failed = await new Promise((resolve) => workflows.events().subscribe({ error: resolve }));
+    expect(failed).toMatchObject({ code: 'UNDEFINED_ID', params: { what: 'owner' } });
+  });
+});
