@@ -11,7 +11,7 @@ import type {
   WorkflowModuleOptions,
 } from './interfaces/workflow-module-options.js';
 import { RESOLVED_WORKFLOW_OPTIONS, WORKFLOW_MODULE_OPTIONS } from './workflow.constants.js';
-import { OPTIONS_SCHEMA, SECTIONS, type ParsedOptions } from './workflow.options-schema.js';
+import { OPERATIONS, OPTIONS_SCHEMA, SECTIONS, type ParsedOptions } from './workflow.options-schema.js';
 
 const MIN_STUCK_AFTER_MS = 5 * 60_000;
 const DEFAULT_OUTBOX_ATTEMPTS = 10;
@@ -159,6 +159,7 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
     authorization: Object.freeze({
       authorizer: authorization.authorizer ?? null,
       abilities: Object.freeze({ ...authorization.abilities }),
+      operations: Object.freeze({ ...authorization.operations }),
       timeoutMs: authorization.timeout,
     }),
     systemActor: data.systemActor ?? null,
@@ -185,10 +186,15 @@ function contradictions({ lease, stuckAfter }: ParsedOptions): OptionProblem[] {
 
 type Issue = NonNullable<ReturnType<typeof OPTIONS_SCHEMA.safeParse>['error']>['issues'][number];
 
+function knownOptions(path: string): string[] {
+  if (path === 'authorization.operations') return Object.keys(OPERATIONS.shape);
+  return Object.keys(path === '' ? OPTIONS_SCHEMA.shape : SECTIONS[path as keyof typeof SECTIONS].shape);
+}
+
 function describeIssue(issue: Issue): OptionProblem[] {
   const path = issue.path.map(String).join('.');
   if (issue.code !== 'unrecognized_keys') return [{ path, message: deepestMessage(issue) }];
-  const known = Object.keys(path === '' ? OPTIONS_SCHEMA.shape : SECTIONS[path as keyof typeof SECTIONS].shape);
+  const known = knownOptions(path);
   return issue.keys.map((key) => {
     const meant = closestName(key, known);
     return {

@@ -19,6 +19,7 @@ import { DefinitionRegistry, HandlerResolver, LazyModules, WorkflowExplorer } fr
 import type { ResolvedWorkflowOptions } from './interfaces/resolved-workflow-options.js';
 import type { WorkflowModuleAsyncOptions, WorkflowModuleOptions } from './interfaces/index.js';
 import { AnnotationsService } from './services/annotations.service.js';
+import { AuditService } from './services/audit.service.js';
 import { WakeService } from './services/wake.service.js';
 import { WorkflowHost } from './services/workflow-host.js';
 import { WorkflowService } from './services/workflow.service.js';
@@ -95,6 +96,7 @@ function dynamicModule(
         useFactory: (runtime: WorkflowRuntime) => runtime.annotations,
         inject: [WORKFLOW_RUNTIME],
       },
+      { provide: AuditService, useFactory: (runtime: WorkflowRuntime) => runtime.audit, inject: [WORKFLOW_RUNTIME] },
       { provide: WakeService, useFactory: (runtime: WorkflowRuntime) => runtime.wake, inject: [WORKFLOW_RUNTIME] },
       {
         provide: PolicyStageAuthorizer,
@@ -103,7 +105,15 @@ function dynamicModule(
       },
       { provide: WorkflowHost, useFactory: (runtime: WorkflowRuntime) => runtime.host, inject: [WORKFLOW_RUNTIME] },
     ],
-    exports: [WorkflowService, AnnotationsService, WakeService, WorkflowHost, PolicyStageAuthorizer, ContextModule],
+    exports: [
+      WorkflowService,
+      AnnotationsService,
+      AuditService,
+      WakeService,
+      WorkflowHost,
+      PolicyStageAuthorizer,
+      ContextModule,
+    ],
   };
 }
 

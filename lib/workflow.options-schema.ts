@@ -68,6 +68,18 @@ const ability = z.custom<string | null>(
   'give it the name of an ability, or null for none',
 );
 
+const operation = ability.default(null);
+
+/** Operators' calls that may have an ability. */
+export const OPERATIONS = z.strictObject({
+  cancel: operation,
+  terminate: operation,
+  retry: operation,
+  rerunFrom: operation,
+  migrateRun: operation,
+  signal: operation,
+});
+
 /** The parts of the options that are objects of their own. */
 export const SECTIONS = {
   worker: z.strictObject({
@@ -100,6 +112,7 @@ export const SECTIONS = {
       )
       .optional(),
     abilities: z.record(z.string(), ability).default({}),
+    operations: OPERATIONS.prefault({}),
     timeout: interval().default(10_000),
   }),
   retry: z.strictObject({

@@ -1,12 +1,12 @@
-import type { StageAuthorization, StageAuthorizer } from '../interfaces/index.js';
+import type { AuthorizationRequest, StageAuthorization, StageAuthorizer } from '../interfaces/index.js';
 import type { RuntimeStageType } from '../runtime/execution/definition-source.js';
 import type { GateAnswer, StageGate } from '../runtime/execution/stage-gate.js';
 import type { Asking } from './asking.js';
 import type { PolicyStageAuthorizer } from './policy-stage-authorizer.js';
-import { stageText } from './stage-text.js';
+import { questionText } from './question.js';
 
 /** The host's own authorizer, made for the call where it is request-scoped. */
-export type GetAuthorizer = (request: StageAuthorization) => Promise<StageAuthorizer> | StageAuthorizer;
+export type GetAuthorizer = (request: AuthorizationRequest) => Promise<StageAuthorizer> | StageAuthorizer;
 
 export interface AuthorizerGateParts {
   readonly policies: PolicyStageAuthorizer;
@@ -35,6 +35,6 @@ export class AuthorizerGate implements StageGate {
   check(request: StageAuthorization): Promise<GateAnswer> {
     const { own, policies, asking } = this.parts;
     if (!own) return policies.authorize(request) as Promise<GateAnswer>;
-    return asking.ask('the authorizer', stageText(request), async () => (await own(request)).authorize(request));
+    return asking.ask('the authorizer', questionText(request), async () => (await own(request)).authorize(request));
   }
 }

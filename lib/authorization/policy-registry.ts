@@ -1,12 +1,11 @@
 import type { FoundPolicy } from '../discovery/index.js';
-import type { StageAuthorization, StagePolicy } from '../interfaces/index.js';
+import type { AsyncPolicyAnswer, AuthorizationRequest } from '../interfaces/index.js';
+import { policyRequest, type PolicyRequest } from './question.js';
 
-/** What dependency injection is given as `REQUEST` in a policy that is made for one call: the same as in a stage. */
-export interface PolicyRequest {
-  readonly runId: string;
-  readonly stageRunId: string;
-  readonly attempt: number;
-  readonly ownerId: string | null;
+/** A policy as it is asked here: whatever its ability is named for. */
+export interface AnyPolicy {
+  readonly allowSystem?: boolean;
+  authorize(request: AuthorizationRequest): AsyncPolicyAnswer;
 }
 
 export interface PolicyRegistryParts {
@@ -27,9 +26,8 @@ export class PolicyRegistry {
   }
 
   /** @throws what making the policy throws, for one that is made for each call */
-  async instanceOf(policy: FoundPolicy, { run, stage, attempt }: StageAuthorization): Promise<StagePolicy> {
+  async instanceOf(policy: FoundPolicy, request: AuthorizationRequest): Promise<AnyPolicy> {
     const { resolve, ownerId } = this.parts;
-    const request = (): PolicyRequest => ({ runId: run.id, stageRunId: stage.runId, attempt, ownerId: ownerId() });
-    return (await resolve(policy, request)) as StagePolicy;
+    return (await resolve(policy, () => policyRequest(request, ownerId))) as AnyPolicy;
   }
 }

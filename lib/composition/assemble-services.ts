@@ -1,11 +1,15 @@
 import { ContextCapture } from '../context/index.js';
 import type { TransactionManager } from '../interfaces/index.js';
+import type { OwnerScope } from '../engine/ports/index.js';
 import { AnnotationsService } from '../services/annotations.service.js';
+import { AuditService } from '../services/audit.service.js';
 import { DeadLetters } from '../services/events/dead-letters.js';
 import type { EventStream } from '../services/events/event-stream.js';
 import type { EngineReady } from '../services/engine-port.js';
 import { EventSender } from '../services/messages/event-sender.js';
 import { SignalSender } from '../services/messages/signal-sender.js';
+import type { OperationGate } from '../services/operations/operation-gate.js';
+import { Operations } from '../services/operations/operations.js';
 import { RunCommands } from '../services/runs/run-commands.js';
 import { RunReader } from '../services/runs/run-reader.js';
 import { RunResults } from '../services/runs/run-results.js';
@@ -24,11 +28,14 @@ export interface ServiceAssembly {
   readonly stream: EventStream;
   readonly host: HostProviders;
   readonly ownsManager: (manager: TransactionManager) => boolean;
+  /** Who is asked before runs are changed. */
+  readonly gate: () => OperationGate;
 }
 
 export interface AssembledServices {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
+  readonly audit: AuditService;
   /** For the runtime: children of steps. */
   readonly children: ChildStarter;
 }
@@ -36,7 +43,7 @@ export interface AssembledServices {
 /** Puts the services together from their parts. */
 export function assembleServices(
   { options, scope }: RuntimeParts,
-  { ready, stream, host, ownsManager }: ServiceAssembly,
+  { ready, stream, host, ownsManager, gate }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, { resolveOwner: options.owners.resolve ?? undefined });
@@ -47,11 +54,12 @@ export function assembleServices(
     keyTtlMs: options.idempotency.ttlMs,
   };
   const messages = { maxPayloadBytes: options.limits.maxOutputBytes };
+  const operations = new Operations(capture, gate);
   const parts = {
     reader: new RunReader(ready, options.messages),
-    commands: new RunCommands(ready, joiner, { defaultQueue }),
+    commands: new RunCommands(ready, joiner, operations, { defaultQueue }),
     results: new RunResults(ready, options.messages),
-    signals: new SignalSender(ready, joiner, messages),
+    signals: new SignalSender(ready, joiner, operations, messages),
     stream,
   };
   const preparer = new RunPreparer(capture, defaults);
@@ -63,8 +71,10 @@ export function assembleServices(
     starter: new RunStarter(ready, preparer, joiner, {
       strict: options.idempotency.strict,
     }),
-    operator: new WorkflowOperator(parts, new DeadLetters(ready)),
+    operator: new WorkflowOperator(parts, new DeadLetters(ready, operations)),
   });
-  const annotations = new AnnotationsService(ready, async (where) => ({ owner: await capture.owner({}, where) }));
-  return { workflows, annotations, children: new ChildStarter(ready, preparer, options.limits) };
+  const scopeOf = async (where: string): Promise<OwnerScope> => ({ owner: await capture.owner({}, where) });
+  const annotations = new AnnotationsService(ready, scopeOf);
+  const audit = new AuditService(ready, scopeOf);
+  return { workflows, annotations, audit, children: new ChildStarter(ready, preparer, options.limits) };
 }

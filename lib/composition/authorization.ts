@@ -1,12 +1,14 @@
 import {
   Asking,
   AuthorizerGate,
+  AuthorizerOperationGate,
   PolicyRegistry,
   PolicyStageAuthorizer,
   type GetAuthorizer,
 } from '../authorization/index.js';
 import { Deadlines } from '../runtime/background/deadlines.js';
 import type { StageGate } from '../runtime/execution/stage-gate.js';
+import type { OperationGate } from '../services/operations/operation-gate.js';
 import { findAuthorizer } from './find-authorizer.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
@@ -16,15 +18,18 @@ export class Authorization {
   readonly policies: PolicyStageAuthorizer;
   readonly #parts: RuntimeParts;
   readonly #asking: Asking;
+  readonly #ownerId: () => string | null;
+  #operations: OperationGate | undefined;
 
   constructor(parts: RuntimeParts) {
     const { options, registry, resolver, scope, log } = parts;
     this.#parts = parts;
     this.#asking = new Asking({ timeoutMs: options.authorization.timeoutMs, limits: new Deadlines(), log });
+    this.#ownerId = () => (scope.read('ownerId') as string | null | undefined) ?? null;
     const found = new PolicyRegistry({
       policies: () => registry.policies,
       resolve: ({ provider }, request) => resolver.resolve(provider, request),
-      ownerId: () => (scope.read('ownerId') as string | null | undefined) ?? null,
+      ownerId: this.#ownerId,
     });
     this.policies = new PolicyStageAuthorizer(found, this.#asking);
   }
@@ -37,25 +42,41 @@ export class Authorization {
   gate(): StageGate {
     const own = this.#own();
     this.#warn(own !== null);
-    const { abilities } = this.#parts.options.authorization;
-    return new AuthorizerGate({ policies: this.policies, own, abilities, asking: this.#asking });
+    const { authorization, owners } = this.#parts.options;
+    const parts = { policies: this.policies, own, asking: this.#asking };
+    const loadOwner = owners.load ?? ((id: string): unknown => id);
+    this.#operations = new AuthorizerOperationGate({ ...parts, operations: authorization.operations, loadOwner });
+    return new AuthorizerGate({ ...parts, abilities: authorization.abilities });
+  }
+
+  /** What operators' calls ask. There once `gate` was made. */
+  operations(): OperationGate {
+    return this.#operations!;
   }
 
   #own(): GetAuthorizer | null {
     const { modules, options, resolver } = this.#parts;
     const { authorizer } = options.authorization;
     if (authorizer === null) return null;
-    return typeof authorizer === 'function' ? findAuthorizer(authorizer, modules, resolver) : () => authorizer;
+    return typeof authorizer === 'function'
+      ? findAuthorizer(authorizer, modules, resolver, this.#ownerId)
+      : () => authorizer;
   }
 
   /** No errors: a module that is loaded later may bring what is missing. Until then stages are denied. */
   #warn(hasOwn: boolean): void {
     const { log, options, registry } = this.#parts;
-    const { abilities } = options.authorization;
+    const { abilities, operations } = options.authorization;
     for (const id of Object.keys(abilities).filter((stage) => !registry.stages.has(stage))) {
       log.warn(`authorization.abilities names the stage "${id}", which this app does not have.`);
     }
     if (hasOwn) return;
+    for (const [operation, ability] of Object.entries(operations)) {
+      if (ability === null || registry.policies.has(ability)) continue;
+      log.warn(
+        `authorization.operations asks for "${ability}", which no @WorkflowPolicy of this app serves: ${operation} will be denied.`,
+      );
+    }
     for (const { id, ability: own, provider } of registry.stages.values()) {
       const ability = Object.hasOwn(abilities, id) ? abilities[id]! : own;
       if (ability === null || registry.policies.has(ability)) continue;

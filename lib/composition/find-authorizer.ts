@@ -1,5 +1,5 @@
 import type { ModulesContainer } from '@nestjs/core';
-import type { GetAuthorizer } from '../authorization/index.js';
+import { policyRequest, type GetAuthorizer } from '../authorization/index.js';
 import type { FoundProvider, HandlerResolver } from '../discovery/index.js';
 import { hasMethod } from '../discovery/provider-wrapper.js';
 import { InvalidOptionsError } from '../errors/index.js';
@@ -14,12 +14,12 @@ export function findAuthorizer(
   type: Function,
   modules: Pick<ModulesContainer, 'values'>,
   resolver: Pick<HandlerResolver, 'resolve'>,
+  ownerId: () => string | null,
 ): GetAuthorizer {
   const provider = providerOf(type, modules);
   if (!provider) throw refused(`${type.name} is no provider of this app: list it in the providers of a module`);
   if (!hasMethod(provider, 'authorize')) throw refused(`${type.name} has no method authorize(request)`);
-  return ({ run, stage, attempt }) =>
-    resolver.resolve<StageAuthorizer>(provider, () => ({ runId: run.id, stageRunId: stage.runId, attempt }));
+  return (request) => resolver.resolve<StageAuthorizer>(provider, () => policyRequest(request, ownerId));
 }
 
 function providerOf(type: Function, modules: Pick<ModulesContainer, 'values'>): FoundProvider | undefined {

@@ -6,6 +6,7 @@ import { ShuttingDownError } from '../errors/index.js';
 import { within } from '../runtime/background/within.js';
 import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { AnnotationsService } from '../services/annotations.service.js';
+import type { AuditService } from '../services/audit.service.js';
 import { EventDispatcher } from '../services/events/event-dispatcher.js';
 import { EventStream } from '../services/events/event-stream.js';
 import { EmitterBridge } from '../services/events/emitter-bridge.js';
@@ -46,6 +47,7 @@ const CLOSE_MS = 30_000;
 export class WorkflowRuntime {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
+  readonly audit: AuditService;
   readonly wake: WakeService;
   readonly host: WorkflowHost;
   /** The policies, for hosts to ask. */
@@ -80,10 +82,12 @@ export class WorkflowRuntime {
       ready,
       stream: this.#stream,
       host: this.#hostProviders,
+      gate: () => this.#authorization.operations(),
       ownsManager: (manager) => this.#storage?.owns(manager) ?? false,
     });
     this.workflows = services.workflows;
     this.annotations = services.annotations;
+    this.audit = services.audit;
     this.#children = services.children;
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
     this.host = new WorkflowHost(ready);

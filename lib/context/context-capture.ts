@@ -1,6 +1,6 @@
 import { InvalidOptionsError, UndefinedIdError } from '../errors/index.js';
 import type { ClsScope } from './cls-scope.service.js';
-import type { CapturedContext } from './context-values.js';
+import type { Caller, CapturedContext, CurrentRun } from './context-values.js';
 
 export interface ContextCaptureOptions {
   /** Who owns what is started here, out of the caller's CLS. @default nobody */
@@ -40,6 +40,15 @@ export class ContextCapture {
   /** Inside a run its starter, not the system actor that the body acts as: that one may not even be JSON. */
   #actor(): unknown {
     return this.#scope.read(this.#scope.has('run') ? 'startedBy' : 'actor') ?? null;
+  }
+
+  /** Who calls now: whom the code acts for, in a run too, and where it is. */
+  caller(): Caller {
+    return {
+      actor: this.#scope.read('actor') ?? null,
+      runId: (this.#scope.read('run') as CurrentRun | undefined)?.id ?? null,
+      request: (this.#scope.read('request') as string | undefined) ?? null,
+    };
   }
 
   /** The owner within whom a call reads and writes. */

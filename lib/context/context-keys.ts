@@ -9,6 +9,7 @@ export const CONTEXT_KEYS = {
   startedBy: Symbol.for('nestjs-workflow-engine:context.started-by'),
   run: Symbol.for('nestjs-workflow-engine:context.run'),
   stage: Symbol.for('nestjs-workflow-engine:context.stage'),
+  request: Symbol.for('nestjs-workflow-engine:context.request'),
   trace: Symbol.for('nestjs-workflow-engine:context.trace'),
 } as const;
 

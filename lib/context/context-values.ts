@@ -33,6 +33,15 @@ export interface ExecutionContext {
   readonly trace: string | null;
 }
 
+/** Who calls, and from where. */
+export interface Caller {
+  readonly actor: unknown;
+  /** The run whose stage, hook or handler calls; null outside of those. */
+  readonly runId: string | null;
+  /** The guarded route within which it is called: `POST /runs/7/cancel`. */
+  readonly request: string | null;
+}
+
 /** What a start takes along from its caller. */
 export interface CapturedContext {
   readonly ownerId: string | null;

@@ -3,7 +3,7 @@ export { ContextCapture } from './context-capture.js';
 export type { ContextCaptureOptions, GivenContext } from './context-capture.js';
 export { ContextRunner } from './context-runner.js';
 export type { ContextRunnerOptions } from './context-runner.js';
-export type { CapturedContext, CurrentRun, CurrentStage, ExecutionContext } from './context-values.js';
+export type { Caller, CapturedContext, CurrentRun, CurrentStage, ExecutionContext } from './context-values.js';
 export { ContextModule } from './context.module.js';
 export { PLAIN_OWNER_CONTEXT } from './owner-context.js';
 export type { OwnerContext } from './owner-context.js';

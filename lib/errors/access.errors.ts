@@ -3,6 +3,8 @@ import { WorkflowError } from './workflow.error.js';
 export interface AuthorizationDeniedParams {
   /** What was denied: a stage of a run, or an operator's call. */
   what: string;
+  /** Of a call of an operator: which one. */
+  operation?: string;
   ability?: string | null;
   reason?: string;
 }
@@ -11,8 +13,10 @@ export interface AuthorizationDeniedParams {
 export class AuthorizationDeniedError extends WorkflowError<AuthorizationDeniedParams> {
   declare readonly code: 'AUTHORIZATION_DENIED';
 
-  constructor(params: AuthorizationDeniedParams, options?: { cause?: unknown }) {
-    super('AUTHORIZATION_DENIED', params, options);
+  constructor({ reason, ...params }: AuthorizationDeniedParams, options?: { cause?: unknown }) {
+    // The catalogue's sentence goes on after the reason.
+    const said = reason?.trim().replace(/(?<!\.)\.$/, '');
+    super('AUTHORIZATION_DENIED', said ? { ...params, reason: said } : params, options);
   }
 }
 

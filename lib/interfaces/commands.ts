@@ -7,6 +7,8 @@ export interface SignalOptions {
    * @default each call counts
    */
   messageId?: string;
+  /** Why: kept in the audit, told to whoever is asked whether it is allowed. Cut after 1,000 characters. */
+  reason?: string;
   /** Sends inside this open transaction: rolled back, nothing was sent. */
   manager?: TransactionManager;
 }
@@ -44,6 +46,8 @@ export interface EmitResult {
 export interface RerunOptions {
   /** The same key for the same run and node reruns it once. Only its digest is stored. @default each call counts */
   idempotencyKey?: string;
+  /** Why: kept in the audit, told to whoever is asked whether it is allowed. Cut after 1,000 characters. */
+  reason?: string;
   /** Takes part in this open transaction: rolled back, the run stays as it ended. READ COMMITTED only. */
   manager?: TransactionManager;
 }

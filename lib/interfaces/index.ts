@@ -1,6 +1,14 @@
 export type { EmitEvent, EmitResult, RerunOptions, RerunResult, SignalOptions, SignalResult } from './commands.js';
 export type { CompletionCheck } from './completion-check.js';
 export type { Branch, Flow, NodeOptions, NodeSettings, ParallelOptions, WhenInput } from './flow.js';
+export type {
+  AuthorizationRequest,
+  OperatedRun,
+  OperationAuthorization,
+  OperationPolicy,
+  RequestAuthorization,
+  RunOperation,
+} from './operation-authorization.js';
 export type { RunHandle, StartOptions, StartResult, TransactionManager } from './run-handle.js';
 export type { Skipped } from './skipped.js';
 export type { AnnotateOptions, LogLevel, RunInfo, StageContext, StageInfo } from './stage-context.js';

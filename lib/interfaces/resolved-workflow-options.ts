@@ -2,6 +2,7 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { CompiledLimits } from '../engine/limits/limits.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
+import type { RunOperation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 import type { DataSourceLike, OwnerOptions } from './workflow-module-options.js';
 
@@ -46,6 +47,7 @@ export interface ResolvedWorkflowOptions {
     /** A class: what to look for among the app's providers. Null = the policies alone. */
     readonly authorizer: Function | StageAuthorizer | null;
     readonly abilities: Readonly<Record<string, string | null>>;
+    readonly operations: Readonly<Record<RunOperation, string | null>>;
     readonly timeoutMs: number;
   };
   readonly systemActor: (() => unknown) | null;

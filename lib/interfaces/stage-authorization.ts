@@ -1,7 +1,9 @@
+import type { AuthorizationRequest } from './operation-authorization.js';
 import type { RunInfo, StageInfo } from './stage-context.js';
 
 /** What an authorizer, or a policy, is asked: may this stage go on now (AUTH-1)? */
 export interface StageAuthorization {
+  readonly kind: 'stage';
   readonly run: RunInfo;
   readonly stage: StageInfo;
   /** On whose behalf the run acts: what `systemActor` returns, or the one who started the run, or null. */
@@ -41,9 +43,12 @@ export interface StagePolicy {
   authorize(request: StageAuthorization): AsyncPolicyAnswer;
 }
 
-/** Decides about every stage with side effects, whether an ability is named or not. Fails closed, as policies do. */
+/**
+ * Decides about every stage with side effects, every operator's call and every guarded route, whether an ability is named or not.
+ * Fails closed, as policies do.
+ */
 export interface StageAuthorizer {
-  authorize(request: StageAuthorization): AsyncPolicyAnswer;
+  authorize(request: AuthorizationRequest): AsyncPolicyAnswer;
 }
 
 /** What `@WorkflowPolicy` takes beside the ability. */

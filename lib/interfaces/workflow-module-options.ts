@@ -2,6 +2,7 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
+import type { RunOperation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 
 /**
@@ -160,13 +161,18 @@ export interface OwnerOptions {
 
 export interface AuthorizationOptions {
   /**
-   * Asked instead of the policies, about every stage with side effects, whether it names an ability or not: a provider's class,
-   * or an object. It may inject `PolicyStageAuthorizer`, and ask the policies itself. @default the policies
+   * Asked instead of the policies, about every stage with side effects and every operator's call, whether there is an ability for it
+   * or not: a provider's class, or an object. It may inject `PolicyStageAuthorizer`, and ask the policies itself. @default the policies
    */
   authorizer?: (abstract new (...args: any[]) => StageAuthorizer) | StageAuthorizer;
   /** The ability to ask about, by `@Stage` id, instead of the stage's own; null = none. */
   abilities?: Readonly<Record<string, string | null>>;
-  /** How long a policy, or the authorizer, may take to answer; past it, the stage is denied. @default '10s' */
+  /**
+   * The abilities that operators' calls are asked by: `{ cancel: 'runs.cancel' }`. An operation without one is allowed, unless the
+   * app has an authorizer of its own, which gets every call. @default none
+   */
+  operations?: Readonly<Partial<Record<RunOperation, string | null>>>;
+  /** How long a policy, or the authorizer, may take to answer; past it, what it was asked about is denied. @default '10s' */
   timeout?: Duration;
 }
 

@@ -1,9 +1,13 @@
 export { AnnotationsService } from './annotations.service.js';
 export type { AnnotationPage } from './annotations.service.js';
+export { AuditService } from './audit.service.js';
+export type { AuditPage } from './audit.service.js';
+export type { ListAuditOptions } from './audit/audit-filter.js';
+export type { AuditEntryView } from './audit/audit-view.js';
 export type { DeadLetter } from './events/dead-letters.js';
 export type { ListAnnotationsOptions } from './runs/annotation-filter.js';
 export { RunAccess } from './runs/run-access.js';
-export type { CommandOptions } from './runs/run-access.js';
+export type { CommandOptions, ReasonedOptions } from './runs/run-access.js';
 export type { ResultOptions } from './runs/run-results.js';
 export type {
   AnnotationView,

@@ -56,7 +56,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   context: { errors: values, interfaces: types, '@nestjs/common': values, 'nestjs-cls': values },
 
   // The moving parts.
-  authorization: { discovery: types, engine: values, interfaces: types, runtime: types },
+  authorization: { discovery: types, engine: values, interfaces: types, runtime: types, services: types },
   discovery: {
     engine: values,
     errors: values,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { deny, PolicyStageAuthorizer, Stage, Workflow, WorkflowPolicy } from 'nestjs-workflow-engine';
 import type {
+  AuthorizationRequest,
   Flow,
   StageAuthorization,
   StageAuthorizer,
@@ -63,7 +64,7 @@ export class TeamAuthorizer implements StageAuthorizer {
     private readonly plans: Plans,
   ) {}
 
-  async authorize(request: StageAuthorization) {
+  async authorize(request: AuthorizationRequest) {
     if (this.plans.suspended.has(request.owner)) return deny('this team is suspended');
     return this.policies.authorize(request);
   }

@@ -148,7 +148,9 @@ describe('authorization', () => {
 
   it('AUTH-1: an authorizer that is an object is asked about stages without an ability, but for those without side effects', async () => {
     const asked: unknown[] = [];
-    const authorizer: StageAuthorizer = { authorize: ({ ability, stage }) => (asked.push([stage.id, ability]), true) };
+    const authorizer: StageAuthorizer = {
+      authorize: (request) => (asked.push(request.kind === 'stage' && [request.stage.id, request.ability]), true),
+    };
     const { Quiet, Loud, Both } = stages();
     tester = await WorkflowTester.create({
       store: 'memory',

@@ -1,4 +1,5 @@
 import type { JsonText } from '../state/rows.js';
+import type { AuditEntry } from './audit-store.js';
 import type { JoinedTransaction } from './joined-transaction.js';
 import type { OwnerScope } from './scope.js';
 import type { EventMatch, SubjectName } from './step-store.js';
@@ -37,20 +38,25 @@ export interface EventWait {
 /** Where a walk over waits or events goes on; opaque. */
 export type Cursor = string | null;
 
+/** What became of a signal to a run. */
+export type SignalVerdict = 'delivered' | 'stored' | 'duplicate' | 'ended';
+
 export interface EventStore {
   /** Stores an event. Matching is a transaction of its own, after the commit. False: this message was stored before. */
   storeEvent(event: NewEvent, transaction?: JoinedTransaction): Promise<boolean>;
 
   /**
    * Stores a signal to one run and, under the run's lock, gives it to the wait for that name that was awaited last, if there is one.
-   * One that no wait is there for stays, and the next wait for that name gets it, oldest signal first.
+   * One that no wait is there for stays, and the next wait for that name gets it, oldest signal first. What `audit` makes of the
+   * answer is kept in the same transaction.
    */
   sendSignal(
     event: NewEvent,
     runId: string,
     scope: OwnerScope,
     transaction?: JoinedTransaction,
-  ): Promise<'delivered' | 'stored' | 'duplicate' | 'not-found' | 'ended'>;
+    audit?: (verdict: SignalVerdict) => AuditEntry,
+  ): Promise<SignalVerdict | 'not-found'>;
 
   /** Open waits of these keys and owner that could take this event: not of runs that had it already. In pages. */
   findWaits(event: StoredEvent, after: Cursor, limit: number): Promise<{ waits: EventWait[]; next: Cursor }>;

@@ -1,4 +1,5 @@
 export type * from './annotation-store.js';
+export type * from './audit-store.js';
 export type * from './event-store.js';
 export type * from './ids.js';
 export type * from './job-transport.js';

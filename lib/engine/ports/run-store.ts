@@ -2,6 +2,7 @@ import type { JsonText, RunState, Transition } from '../state/rows.js';
 import type { StageProgress } from '../state/notes.js';
 import type { RunStatus, StageRunStatus } from '../state/statuses.js';
 import type { AnnotationRow } from './annotation-store.js';
+import type { AuditEntry } from './audit-store.js';
 import type { JoinedTransaction } from './joined-transaction.js';
 import type { OwnerScope } from './scope.js';
 import type { StepKind, StepStatus, SubjectName } from './step-store.js';
@@ -148,7 +149,7 @@ export interface LockedRun {
   readonly repeated: boolean;
 }
 
-export interface ChangeOptions {
+export interface ChangeOptions<R = unknown> {
   /**
    * SHA-256 of a caller's key: kept with the change that `decide` makes, for as long as the run lives; `repeated` then
    * says so to every later one under it.
@@ -156,6 +157,8 @@ export interface ChangeOptions {
   readonly key?: Buffer;
   /** Nobody claims a job of this run from before it is read until the end of the transaction. */
   readonly holdJobs?: boolean;
+  /** What is kept of this call, by what was answered: a part of the same transaction, whether the run was changed or not. */
+  readonly audit?: (answer: R) => AuditEntry;
 }
 
 export interface ChangeResult<R> {
@@ -174,9 +177,11 @@ export interface RunStore {
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
     transaction?: JoinedTransaction,
-    options?: ChangeOptions,
+    options?: ChangeOptions<R>,
   ): Promise<ChangeResult<R> | undefined>;
 
+  /** A run without its payloads, unlocked; as the caller's transaction sees it, where one is given. */
+  findRun(runId: string, scope: OwnerScope, transaction?: JoinedTransaction): Promise<RunRow | undefined>;
   getRun(runId: string, scope: OwnerScope): Promise<RunDetails | undefined>;
   listRuns(filter: RunFilter, scope: OwnerScope): Promise<RunRow[]>;
   countRuns(scope: OwnerScope, definitionId?: string): Promise<Partial<Record<RunStatus, number>>>;

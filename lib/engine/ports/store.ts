@@ -1,4 +1,5 @@
 import type { AnnotationStore } from './annotation-store.js';
+import type { AuditStore } from './audit-store.js';
 import type { EventStore } from './event-store.js';
 import type { RunStore } from './run-store.js';
 import type { StartStore } from './start-store.js';
@@ -15,6 +16,7 @@ export interface WorkflowStore
     EventStore,
     RunStore,
     AnnotationStore,
+    AuditStore,
     WakeStore,
     OutboxStore,
     DefinitionStore {

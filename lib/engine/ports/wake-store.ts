@@ -1,4 +1,5 @@
 import type { JsonText } from '../state/rows.js';
+import type { AuditEntry } from './audit-store.js';
 
 /** What one cheap statement says about what a wake pass would find: parts with nothing to do are not even asked. */
 export interface WakeProbe {
@@ -117,8 +118,14 @@ export interface OutboxStore {
   /** Removes rows that nobody came to hear, about `limit` at most. Returns how many; 0 = there are no more. */
   discardOutbox(relayId: string, slots: readonly number[], limit: number, unheard: UnheardRows): Promise<number>;
   listDeadLetters(limit: number): Promise<(OutboxRow & { error: string | null })[]>;
-  /** Puts dead letters back. Returns how many. */
-  replayDeadLetters(ids: readonly string[]): Promise<number>;
+  /** Puts dead letters back, and keeps `audit` of each with it. Returns how many. */
+  replayDeadLetters(ids: readonly string[], audit?: (letter: ReplayedLetter) => AuditEntry): Promise<number>;
+}
+
+export interface ReplayedLetter {
+  /** Id of the outbox row. */
+  readonly id: string;
+  readonly runId: string;
 }
 
 export interface DefinitionRow {

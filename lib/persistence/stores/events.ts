@@ -1,4 +1,5 @@
 import type {
+  AuditEntry,
   Cursor,
   EventMatch,
   EventStore,
@@ -6,6 +7,7 @@ import type {
   JoinedTransaction,
   NewEvent,
   OwnerScope,
+  SignalVerdict,
   StoredEvent,
 } from '../../engine/ports/index.js';
 import type { TransactionQuery } from '../engine-pool.js';
@@ -25,10 +27,9 @@ import {
 import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-statements.js';
 import { signalValues, type SignalAnswer } from '../dialects/postgres/statements/send-signal.js';
 import { eventValues } from '../dialects/postgres/statements/store-event.js';
+import { keepAudit, ofRun } from './audit.js';
 import { joined } from './joined.js';
 import type { StoreContext } from './store-context.js';
-
-type SignalVerdict = Awaited<ReturnType<EventStore['sendSignal']>>;
 
 /** Events, signals, and the waits that they end. */
 export class PostgresEvents implements EventStore {
@@ -48,8 +49,9 @@ export class PostgresEvents implements EventStore {
     runId: string,
     scope: OwnerScope,
     transaction?: JoinedTransaction,
-  ): Promise<SignalVerdict> {
-    const send = (query: TransactionQuery) => this.send(query, event, runId, scope);
+    audit?: (verdict: SignalVerdict) => AuditEntry,
+  ): Promise<SignalVerdict | 'not-found'> {
+    const send = (query: TransactionQuery) => this.send(query, event, runId, scope, audit);
     return transaction ? send(joined(transaction)) : this.context.pool.transaction(send);
   }
 
@@ -172,12 +174,18 @@ export class PostgresEvents implements EventStore {
     event: NewEvent,
     runId: string,
     scope: OwnerScope,
-  ): Promise<SignalVerdict> {
+    audit?: (verdict: SignalVerdict) => AuditEntry,
+  ): Promise<SignalVerdict | 'not-found'> {
     const { statements } = this.context;
-    const [run] = await query(statements.lockSignalled[scopeKind(scope)], [scopeValue(scope), runId]);
+    const [run] = await query<{ ownerId: string | null }>(statements.lockSignalled[scopeKind(scope)], [
+      scopeValue(scope),
+      runId,
+    ]);
     if (run === undefined) return 'not-found';
     const [row] = await query<SignalAnswer>(statements.sendSignal, [this.offsetMs, ...signalValues(event), runId]);
-    return verdictOf(row!, event.id);
+    const verdict = verdictOf(row!, event.id);
+    if (audit) await keepAudit(this.context, query, [ofRun(audit(verdict), runId, run.ownerId)]);
+    return verdict;
   }
 
   private get offsetMs(): number {

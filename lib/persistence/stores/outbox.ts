@@ -1,5 +1,8 @@
-import type { OutboxRow, OutboxStore, UnheardRows } from '../../engine/ports/index.js';
+import type { AuditEntry, OutboxRow, OutboxStore, ReplayedLetter, UnheardRows } from '../../engine/ports/index.js';
+import { keepAudit, ofRun } from './audit.js';
 import type { StoreContext } from './store-context.js';
+
+type ReplayedRow = ReplayedLetter & { readonly ownerId: string | null };
 
 /** Events on their way out: a queue in id order, relayed a hash slot at a time. */
 export class PostgresOutbox implements OutboxStore {
@@ -42,8 +45,13 @@ export class PostgresOutbox implements OutboxStore {
     return this.query('listDeadLetters', [limit]);
   }
 
-  async replayDeadLetters(ids: readonly string[]): Promise<number> {
-    return (await this.query('replayDeadLetters', [ids])).length;
+  async replayDeadLetters(ids: readonly string[], audit?: (letter: ReplayedLetter) => AuditEntry): Promise<number> {
+    return this.context.pool.transaction(async (query) => {
+      const letters = await query<ReplayedRow>(this.context.statements.replayDeadLetters, [ids]);
+      const kept = audit ? letters.map((letter) => ofRun(audit(letter), letter.runId, letter.ownerId)) : [];
+      await keepAudit(this.context, query, kept);
+      return letters.length;
+    });
   }
 
   private get offsetMs(): number {
@@ -52,14 +60,7 @@ export class PostgresOutbox implements OutboxStore {
 
   private query<Row>(
     statement:
-      | 'leaseSlots'
-      | 'releaseSlots'
-      | 'readOutbox'
-      | 'ackOutbox'
-      | 'failOutbox'
-      | 'discardOutbox'
-      | 'listDeadLetters'
-      | 'replayDeadLetters',
+      'leaseSlots' | 'releaseSlots' | 'readOutbox' | 'ackOutbox' | 'failOutbox' | 'discardOutbox' | 'listDeadLetters',
     values: unknown[],
   ): Promise<Row[]> {
     return this.context.pool.query<Row>(this.context.statements[statement], values);

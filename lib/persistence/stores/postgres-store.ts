@@ -27,6 +27,7 @@ import { createStatements } from '../dialects/postgres/statements/index.js';
 import type { EnginePool } from '../engine-pool.js';
 import type { TableNames } from '../table-names.js';
 import { PostgresAnnotations } from './annotations.js';
+import { PostgresAudit } from './audit.js';
 import { PostgresChildren } from './children.js';
 import { PostgresDefinitions } from './definitions.js';
 import { PostgresEvents } from './events.js';
@@ -54,6 +55,7 @@ export class PostgresStore implements WorkflowStore {
   private readonly steps: PostgresSteps;
   private readonly runs: PostgresRuns;
   private readonly annotations: PostgresAnnotations;
+  private readonly audit: PostgresAudit;
   private readonly wake: PostgresWake;
   private readonly outbox: PostgresOutbox;
   private readonly definitions: PostgresDefinitions;
@@ -71,6 +73,7 @@ export class PostgresStore implements WorkflowStore {
     this.steps = new PostgresSteps(this.context);
     this.runs = new PostgresRuns(this.context);
     this.annotations = new PostgresAnnotations(this.context);
+    this.audit = new PostgresAudit(this.context);
     this.wake = new PostgresWake(this.context);
     this.outbox = new PostgresOutbox(this.context);
     this.definitions = new PostgresDefinitions(this.context);
@@ -152,8 +155,9 @@ export class PostgresStore implements WorkflowStore {
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
     transaction?: JoinedTransaction,
-    options?: ChangeOptions,
+    options?: ChangeOptions<R>,
   ) => this.runs.changeRun(runId, scope, decide, transaction, options);
+  findRun = (...given: Parameters<WorkflowStore['findRun']>) => this.runs.findRun(...given);
   getRun = (runId: string, scope: OwnerScope) => this.runs.getRun(runId, scope);
   listRuns = (filter: RunFilter, scope: OwnerScope) => this.runs.listRuns(filter, scope);
   countRuns = (scope: OwnerScope, definitionId?: string) => this.runs.countRuns(scope, definitionId);
@@ -164,6 +168,10 @@ export class PostgresStore implements WorkflowStore {
   // Annotations
   listAnnotations = (...given: Parameters<WorkflowStore['listAnnotations']>) =>
     this.annotations.listAnnotations(...given);
+
+  // Audit
+  writeAudit = (...given: Parameters<WorkflowStore['writeAudit']>) => this.audit.writeAudit(...given);
+  listAudit = (...given: Parameters<WorkflowStore['listAudit']>) => this.audit.listAudit(...given);
 
   // Wake
   probe = (thresholds: Parameters<WakeStore['probe']>[0]) => this.wake.probe(thresholds);
@@ -187,7 +195,8 @@ export class PostgresStore implements WorkflowStore {
   discardOutbox = (relayId: string, slots: readonly number[], limit: number, unheard: UnheardRows) =>
     this.outbox.discardOutbox(relayId, slots, limit, unheard);
   listDeadLetters = (limit: number) => this.outbox.listDeadLetters(limit);
-  replayDeadLetters = (ids: readonly string[]) => this.outbox.replayDeadLetters(ids);
+  replayDeadLetters = (...given: Parameters<WorkflowStore['replayDeadLetters']>) =>
+    this.outbox.replayDeadLetters(...given);
 
   // Definitions
   registerDefinitions = (definitions: readonly DefinitionRow[]) => this.definitions.registerDefinitions(definitions);

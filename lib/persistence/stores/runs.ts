@@ -30,6 +30,7 @@ import {
   type ReadStageRun,
 } from '../dialects/postgres/statements/read-statements.js';
 import { runState, type StateRow } from '../dialects/postgres/statements/read-states.js';
+import { keepAudit, ofRun } from './audit.js';
 import { joined } from './joined.js';
 import { apply } from './settlement.js';
 import type { StoreContext } from './store-context.js';
@@ -46,10 +47,19 @@ export class PostgresRuns implements RunStore {
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
     transaction?: JoinedTransaction,
-    options: ChangeOptions = {},
+    options: ChangeOptions<R> = {},
   ): Promise<ChangeResult<R> | undefined> {
     const change = (query: TransactionQuery) => this.change(query, runId, scope, decide, options);
     return transaction ? change(joined(transaction)) : this.context.pool.transaction(change);
+  }
+
+  async findRun(runId: string, scope: OwnerScope, transaction?: JoinedTransaction): Promise<RunRow | undefined> {
+    const statement = this.context.statements.findRun[scopeKind(scope)];
+    const values = [scopeValue(scope), runId];
+    const [run] = transaction
+      ? await joined(transaction)<RunRow>(statement, values)
+      : await this.read<RunRow>(statement, values);
+    return run;
   }
 
   async getRun(runId: string, scope: OwnerScope): Promise<RunDetails | undefined> {
@@ -116,7 +126,7 @@ export class PostgresRuns implements RunStore {
     runId: string,
     scope: OwnerScope,
     decide: (run: LockedRun) => ChangeDecision<R>,
-    { key, holdJobs = false }: ChangeOptions,
+    { key, holdJobs = false, audit }: ChangeOptions<R>,
   ): Promise<ChangeResult<R> | undefined> {
     const { statements, clock } = this.context;
     const [locked] = await query<LockedRunRow>(statements.lockRun[scopeKind(scope)], [
@@ -137,6 +147,7 @@ export class PostgresRuns implements RunStore {
       deadlineInMs: locked.deadlineIn,
       repeated: known !== undefined,
     });
+    if (audit) await keepAudit(this.context, query, [ofRun(audit(decision.answer), runId, locked.ownerId)]);
     if (!decision.transition) return { answer: decision.answer, changed: false, finished: null };
     if (key) await query(statements.keepChangeKey, [clock.offsetMs, key, runId, locked.ownerId]);
     const finished = await apply(

@@ -36,11 +36,9 @@ async function ask(
   const { id: runId, node, attempt: number } = job.stageRun;
   const { stage: id, key } = served.stage;
   const stage = { id, runId, key, node };
-  const answer = await gate.check({ run: runInfo(attempt), stage, ...acting, ability, attempt: number, phase });
-  if (answer.allowed) return;
-  // The catalogue's sentence goes on after the reason.
-  const reason = answer.reason?.trim().replace(/(?<!\.)\.$/, '');
-  throw new AuthorizationDeniedError({ what: `Stage ${key}`, ability, ...(reason && { reason }) });
+  const asked = { kind: 'stage', run: runInfo(attempt), stage, ...acting, ability, attempt: number, phase } as const;
+  const answer = await gate.check(asked);
+  if (!answer.allowed) throw new AuthorizationDeniedError({ what: `Stage ${key}`, ability, reason: answer.reason });
 }
 
 async function phaseOf(attempt: Attempt, ledger: ReadLedger): Promise<StageAuthorization['phase']> {

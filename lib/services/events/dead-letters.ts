@@ -1,7 +1,9 @@
 import { decodeJson } from '../../engine/codec/json.js';
+import type { AuditEntry, ReplayedLetter } from '../../engine/ports/index.js';
 import type { EngineEvent } from '../../engine/state/rows.js';
 import { InvalidOptionsError, UndefinedIdError } from '../../errors/index.js';
 import type { EngineReady } from '../engine-port.js';
+import type { Operations } from '../operations/operations.js';
 
 /** A row of the outbox whose handlers failed at every try. Later events of the same run were delivered meanwhile. */
 export interface DeadLetter {
@@ -23,9 +25,11 @@ const MOST = 1_000;
 /** Reads and replays what the outbox gave up on. Over all owners: only an operator reaches it. */
 export class DeadLetters {
   readonly #ready: EngineReady;
+  readonly #operations: Operations;
 
-  constructor(ready: EngineReady) {
+  constructor(ready: EngineReady, operations: Operations) {
     this.#ready = ready;
+    this.#operations = operations;
   }
 
   /** @throws InvalidOptionsError */
@@ -67,7 +71,9 @@ export class DeadLetters {
     }
     if (ids.length === 0) return 0;
     const engine = await this.#ready();
-    const replayed = await engine.store.replayDeadLetters(ids);
+    const audit = ({ id }: ReplayedLetter): AuditEntry =>
+      this.#operations.entry('replayDeadLetter', { all: true }, engine.nextId(), { letter: id });
+    const replayed = await engine.store.replayDeadLetters(ids, audit);
     if (replayed > 0) engine.announce({ work: true });
     return replayed;
   }

@@ -1,8 +1,10 @@
 import { digest } from '../../engine/codec/digest.js';
-import type { OwnerScope } from '../../engine/ports/index.js';
+import type { OwnerScope, SignalVerdict } from '../../engine/ports/index.js';
 import { RunEndedError, RunNotFoundError, UndefinedIdError } from '../../errors/index.js';
 import type { SignalOptions, SignalResult } from '../../interfaces/index.js';
 import type { EngineReady } from '../engine-port.js';
+import type { Details, Operations } from '../operations/operations.js';
+import { reasonOf } from '../operations/reason-of.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
 import type { MessageLimits } from './event-sender.js';
 import { MessageChecks } from './message-checks.js';
@@ -13,21 +15,31 @@ export interface SignalRequest {
   readonly name: string;
   readonly payload: unknown;
   readonly options: SignalOptions;
-  /** The call, for errors. */
-  readonly where: string;
+  /** The call. */
+  readonly where: 'signal';
 }
 
-const KNOWN = ['messageId', 'manager'];
+/** What the audit says came of a signal; nothing where its run has it now. */
+const OUTCOMES: Readonly<Record<SignalVerdict, Details | undefined>> = {
+  delivered: undefined,
+  stored: undefined,
+  duplicate: { duplicate: true },
+  ended: { refused: 'ended' },
+};
+
+const KNOWN = ['messageId', 'reason', 'manager'];
 
 /** Sends signals to runs: delivered or kept under the run's lock, so that a stage that falls asleep meanwhile misses none. */
 export class SignalSender {
   readonly #ready: EngineReady;
   readonly #joiner: TransactionJoiner;
+  readonly #operations: Operations;
   readonly #limits: MessageLimits;
 
-  constructor(ready: EngineReady, joiner: TransactionJoiner, limits: MessageLimits) {
+  constructor(ready: EngineReady, joiner: TransactionJoiner, operations: Operations, limits: MessageLimits) {
     this.#ready = ready;
     this.#joiner = joiner;
+    this.#operations = operations;
     this.#limits = limits;
   }
 
@@ -41,6 +53,7 @@ export class SignalSender {
     checks.messageId(options.messageId);
     const text = checks.payload(payload, this.#limits.maxPayloadBytes);
     checks.end();
+    const reason = reasonOf(options.reason, where);
 
     const { messageId, manager } = options;
     const engine = await this.#ready();
@@ -54,7 +67,11 @@ export class SignalSender {
       payload: text,
       messageDigest: messageId === undefined ? null : digest(['signal', runId, messageId]),
     };
-    const status = await engine.store.sendSignal(event, runId, scope, transaction);
+    const asked = { operation: where, runId, scope, reason, details: { name } };
+    const entry = await this.#operations.permit(asked, engine, transaction);
+    const status = await engine.store.sendSignal(event, runId, scope, transaction, (verdict) =>
+      entry(OUTCOMES[verdict]),
+    );
     if (status === 'not-found') throw new RunNotFoundError({ runId });
     if (status === 'ended') throw new RunEndedError({ runId, what: `signal ${JSON.stringify(name)}` });
     if (status === 'delivered') {

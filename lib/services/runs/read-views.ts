@@ -24,7 +24,7 @@ export function toRunSummary(row: RunRow): RunSummary {
   };
 }
 
-function subjectOf({ subjectType: type, subjectId: id }: RunRow): SubjectName | null {
+export function subjectOf({ subjectType: type, subjectId: id }: RunRow): SubjectName | null {
   return type === null || id === null ? null : { type, id };
 }
 

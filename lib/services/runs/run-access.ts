@@ -14,6 +14,7 @@ import type {
   WorkflowOutput,
 } from '../../interfaces/index.js';
 import type { EventStream } from '../events/event-stream.js';
+import { reasonOf } from '../operations/reason-of.js';
 import type { SignalSender } from '../messages/signal-sender.js';
 import type { RunCommands } from './run-commands.js';
 import { runIdOf } from './run-id.js';
@@ -24,6 +25,11 @@ import type { ListRunsOptions, RunHistoryView, RunPage, RunView } from './run-vi
 export interface CommandOptions {
   /** Takes part in this open transaction: rolled back, nothing happened. READ COMMITTED only. */
   readonly manager?: TransactionManager;
+}
+
+export interface ReasonedOptions extends CommandOptions {
+  /** Why: kept in the audit, told to whoever is asked whether it is allowed. Cut after 1,000 characters. */
+  readonly reason?: string;
 }
 
 export interface RunAccessParts {
@@ -143,13 +149,14 @@ export abstract class RunAccess {
    *
    * @throws RunNotRetryableError saying why and what to do instead; RunNotFoundError; TransactionRequiredError
    */
-  async retry(run: RunHandle | string, options: CommandOptions = {}): Promise<void> {
+  async retry(run: RunHandle | string, options: ReasonedOptions = {}): Promise<void> {
     const runId = runIdOf(run, 'retry');
     await this.#parts.commands.retry({
       runId,
       scope: await this.scopeOf('retry'),
       manager: options.manager,
       where: 'retry',
+      reason: reasonOf(options.reason, 'retry'),
     });
   }
 
@@ -172,7 +179,8 @@ export abstract class RunAccess {
       throw new InvalidOptionsError({ where, problems });
     }
     const scope = await this.scopeOf(where);
-    return this.#parts.commands.rerun({ runId, scope, node: String(node), idempotencyKey, manager, where });
+    const reason = reasonOf(options.reason, where);
+    return this.#parts.commands.rerun({ runId, scope, node: String(node), idempotencyKey, manager, where, reason });
   }
 
   /**
@@ -183,7 +191,7 @@ export abstract class RunAccess {
    * @throws RunNotMigratableError with everything that stands against it; RunNotFoundError; InvalidOptionsError;
    * TransactionRequiredError
    */
-  async migrateRun(run: RunHandle | string, version: number, options: CommandOptions = {}): Promise<void> {
+  async migrateRun(run: RunHandle | string, version: number, options: ReasonedOptions = {}): Promise<void> {
     const where = 'migrateRun';
     const runId = runIdOf(run, where);
     if (version === undefined || version === null) throw new UndefinedIdError({ what: 'version', where });
@@ -192,7 +200,8 @@ export abstract class RunAccess {
       throw new InvalidOptionsError({ where, problems });
     }
     const scope = await this.scopeOf(where);
-    await this.#parts.commands.migrate({ runId, scope, version, manager: options.manager, where });
+    const reason = reasonOf(options.reason, where);
+    await this.#parts.commands.migrate({ runId, scope, version, manager: options.manager, where, reason });
   }
 
   /**
@@ -215,7 +224,7 @@ export abstract class RunAccess {
   }
 
   async #end(
-    where: string,
+    where: 'cancel' | 'terminate',
     run: RunHandle | string,
     reason: string | undefined,
     { manager }: CommandOptions,
@@ -227,7 +236,7 @@ export abstract class RunAccess {
       scope: await this.scopeOf(where),
       manager,
       where,
-      reason: reason ?? null,
+      reason: reasonOf(reason, where),
       hooks,
     });
   }

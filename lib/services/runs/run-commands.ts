@@ -1,6 +1,6 @@
 import { digest } from '../../engine/codec/digest.js';
 import { definitionKey } from '../../engine/definition/compiled-definition.js';
-import type { ChangeDecision, ChangeOptions, LockedRun, OwnerScope } from '../../engine/ports/index.js';
+import type { AuditEntry, ChangeDecision, ChangeOptions, LockedRun, OwnerScope } from '../../engine/ports/index.js';
 import { decideCancel, decideRetry } from '../../engine/state/decide.js';
 import { decideMigrate } from '../../engine/state/decide-migrate.js';
 import { decideRerun } from '../../engine/state/decide-rerun.js';
@@ -13,20 +13,22 @@ import {
   RunNotRetryableError,
   UndefinedIdError,
 } from '../../errors/index.js';
-import type { RerunResult, TransactionManager } from '../../interfaces/index.js';
+import type { RerunResult, RunOperation, TransactionManager } from '../../interfaces/index.js';
 import type { DefinitionLookup, EngineReady } from '../engine-port.js';
+import type { Details, Operations } from '../operations/operations.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
 
 export interface CommandRequest {
   readonly runId: string;
   readonly scope: OwnerScope;
   readonly manager?: TransactionManager;
-  /** The call, for errors. */
-  readonly where: string;
+  /** The call. */
+  readonly where: RunOperation;
+  /** Why, as the caller says. */
+  readonly reason: string | null;
 }
 
 export interface CancelRequest extends CommandRequest {
-  readonly reason: string | null;
   /** `false` = terminate: no hooks, no compensation (CANCEL-4). */
   readonly hooks: boolean;
 }
@@ -47,29 +49,32 @@ interface Refusal {
   readonly why: string;
 }
 
-/** Longer reasons are cut: the reason is shown in lists and told in events. */
-const LONGEST_REASON = 1_000;
-
 /** Changes runs under their lock: decides from the row as it is then, and says who was faster otherwise. */
 export class RunCommands {
   readonly #ready: EngineReady;
   readonly #joiner: TransactionJoiner;
+  readonly #operations: Operations;
   readonly #defaultQueue: string;
 
-  constructor(ready: EngineReady, joiner: TransactionJoiner, options: { readonly defaultQueue: string }) {
+  constructor(
+    ready: EngineReady,
+    joiner: TransactionJoiner,
+    operations: Operations,
+    options: { readonly defaultQueue: string },
+  ) {
     this.#ready = ready;
     this.#joiner = joiner;
+    this.#operations = operations;
     this.#defaultQueue = options.defaultQueue;
   }
 
   /** @throws RunNotFoundError, RunNotCancellableError when the run had ended first */
-  async cancel({ reason, hooks, ...request }: CancelRequest): Promise<void> {
-    const kept = reason === null ? null : reason.slice(0, LONGEST_REASON);
+  async cancel({ hooks, ...request }: CancelRequest): Promise<void> {
     const refused = await this.#change<Refusal | undefined>(
       request,
       { cancelled: [request.runId], work: hooks },
       ({ row, state }, { definitions, context }) => {
-        const transition = decideCancel(definitions.byKey(row.definitionKey), state, kept, hooks, context);
+        const transition = decideCancel(definitions.byKey(row.definitionKey), state, request.reason, hooks, context);
         return transition
           ? { transition, answer: undefined }
           : { transition: null, answer: { status: row.status, why: '' } };
@@ -106,7 +111,7 @@ export class RunCommands {
         const { transition, generation } = decision;
         return { transition, answer: { generation, duplicate: false } };
       },
-      { key },
+      { key, details: { node } },
     );
     if ('why' in answer) throw new RunNotRerunnableError({ runId, node, ...answer });
     return answer;
@@ -129,16 +134,16 @@ export class RunCommands {
           : { transition: decision.transition, answer: undefined };
       },
       // What is found PENDING must not begin under the old version before the new one is written.
-      { holdJobs: true },
+      { holdJobs: true, details: { version } },
     );
     if (refused) throw new RunNotMigratableError({ runId: request.runId, version, ...refused });
   }
 
-  async #change<R>(
-    { runId, scope, manager, where }: CommandRequest,
+  async #change<R extends Answer>(
+    { runId, scope, manager, where, reason }: CommandRequest,
     hint: { readonly work?: boolean; readonly cancelled?: readonly string[] },
     decide: (run: LockedRun, engine: DecideInputs) => ChangeDecision<R>,
-    options: ChangeOptions = {},
+    { details, ...options }: Pick<ChangeOptions, 'key' | 'holdJobs'> & { readonly details?: Details } = {},
   ): Promise<R> {
     if (scope === undefined) throw new UndefinedIdError({ what: 'owner', where });
     const engine = await this.#ready();
@@ -147,7 +152,13 @@ export class RunCommands {
       definitions: engine.definitions,
       context: { nextId: engine.nextId, defaultQueue: this.#defaultQueue },
     };
-    const result = await engine.store.changeRun(runId, scope, (run) => decide(run, inputs), transaction, options);
+    const asked = { operation: where, runId, scope, reason, details };
+    const entry = await this.#operations.permit(asked, engine, transaction);
+    const audit = (answer: R): AuditEntry => entry(outcomeOf(answer));
+    const result = await engine.store.changeRun(runId, scope, (run) => decide(run, inputs), transaction, {
+      ...options,
+      audit,
+    });
     if (!result) throw new RunNotFoundError({ runId });
     if (!result.changed) return result.answer;
     const told = result.finished?.awaited ? { ...hint, finished: [runId] } : hint;
@@ -158,6 +169,15 @@ export class RunCommands {
 }
 
 const WORK = { work: true } as const;
+
+type Answer = Refusal | RerunResult | undefined;
+
+/** What the audit says came of a call; nothing where it did what was asked. */
+function outcomeOf(answer: Answer): Details | undefined {
+  if (answer === undefined) return undefined;
+  if ('status' in answer) return { refused: answer.status };
+  return answer.duplicate ? { duplicate: true } : { generation: answer.generation };
+}
 
 function unserved(definitions: DefinitionLookup, id: string, version: number): string {
   const versions = definitions.versions(id).map((served) => served.version);

@@ -1,3 +1,4 @@
+import { describeAudit } from './suites/audit.suite.js';
 import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
 import { describeChildren } from './suites/children.suite.js';
 import { describeClaims } from './suites/claims.suite.js';
@@ -43,6 +44,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'cancel jobs': describeCancelJobs,
   'changes of runs': describeRunChanges,
   'reads of runs': describeRunReads,
+  audit: describeAudit,
   wakes: describeWakes,
   outbox: describeOutbox,
   definitions: describeDefinitions,

@@ -1,4 +1,5 @@
 import { isTerminalRun } from '../../engine/state/statuses.js';
+import type { AuditRecord } from './audit.js';
 import { Journal } from './table/journal.js';
 import { MemoryTable } from './table/memory-table.js';
 import { GroupIndex, SortedIndex } from './table/table-index.js';
@@ -144,6 +145,7 @@ export class MemoryDatabase {
     this.unmatchedEvents,
     this.eventsByAge,
   ]);
+  readonly audit = this.#table<AuditRecord>('audit', (row) => row.id);
   readonly annotations = this.#table<AnnotationRecord>('annotations', (row) => row.id, [this.annotationsOf]);
   readonly logLines = this.#table<LogLineRecord>('log_lines', (row) => row.id, [this.logLinesOf]);
   readonly definitions = this.#table<DefinitionRecord>('definitions', definitionRecordKey);

@@ -2,6 +2,7 @@ import type { JoinedTransaction } from '../../engine/ports/joined-transaction.js
 import type * as port from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import { WorkflowError } from '../../errors/index.js';
+import { listAudit, writeAudit } from './audit.js';
 import { addCancelJob, finishCancelJob } from './cancel-jobs.js';
 import { claim, claimStageRun, takeUnsent } from './claims.js';
 import { registerDefinitions, type DriftedDefinition } from './definitions.js';
@@ -102,10 +103,27 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     scope: port.OwnerScope,
     decide: (run: port.LockedRun) => port.ChangeDecision<R>,
     transaction?: JoinedTransaction,
-    options?: port.ChangeOptions,
+    options?: port.ChangeOptions<R>,
   ): Promise<port.ChangeResult<R> | undefined> {
     refuseJoining('changeRun', transaction);
     return this.call((session) => changeRun(session, runId, scope, decide, options));
+  }
+
+  async findRun(
+    runId: string,
+    scope: port.OwnerScope,
+    transaction?: JoinedTransaction,
+  ): Promise<port.RunRow | undefined> {
+    refuseJoining('findRun', transaction);
+    return this.call((session) => reads.findRunRow(session, runId, scope));
+  }
+
+  async writeAudit(rows: readonly port.NewAuditRow[]): Promise<void> {
+    return this.call((session) => rows.forEach((row) => writeAudit(session, row)));
+  }
+
+  async listAudit(filter: port.AuditFilter, scope: port.OwnerScope): Promise<port.AuditRow[]> {
+    return this.call((session) => listAudit(session, filter, scope));
   }
 
   async getRun(runId: string, scope: port.OwnerScope): Promise<port.RunDetails | undefined> {
@@ -191,8 +209,11 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => outbox.listDeadLetters(session, limit));
   }
 
-  async replayDeadLetters(ids: readonly string[]): Promise<number> {
-    return this.call((session) => outbox.replayDeadLetters(session, ids));
+  async replayDeadLetters(
+    ids: readonly string[],
+    audit?: (letter: port.ReplayedLetter) => port.AuditEntry,
+  ): Promise<number> {
+    return this.call((session) => outbox.replayDeadLetters(session, ids, audit));
   }
 
   async registerDefinitions(definitions: readonly port.DefinitionRow[]): Promise<DriftedDefinition[]> {

@@ -1,4 +1,6 @@
-import type { OutboxRow, UnheardRows } from '../../engine/ports/wake-store.js';
+import type { AuditEntry } from '../../engine/ports/audit-store.js';
+import type { OutboxRow, ReplayedLetter, UnheardRows } from '../../engine/ports/wake-store.js';
+import { keepAuditOf } from './audit.js';
 import type { OutboxRecord, OutboxSlotRecord } from './records.js';
 import type { MemorySession } from './session.js';
 import { instant } from './views.js';
@@ -107,9 +109,21 @@ export function listDeadLetters(session: MemorySession, limit: number): (OutboxR
   return dead.slice(0, limit).map((row) => ({ ...outboxRow(session, row), error: row.error }));
 }
 
-export function replayDeadLetters({ db }: MemorySession, ids: readonly string[]): number {
+export function replayDeadLetters(
+  session: MemorySession,
+  ids: readonly string[],
+  audit?: (letter: ReplayedLetter) => AuditEntry,
+): number {
+  const { db } = session;
   const dead = ids.flatMap((id) => db.outbox.get(id) ?? []).filter((row) => row.dead);
   for (const row of dead) db.outbox.patch(row, { dead: false, attempts: 0, nextAt: null, error: null });
+  for (const { id, runId } of audit ? dead : []) {
+    keepAuditOf(
+      session,
+      { id: runId, ownerId: db.runs.get(runId)?.ownerId ?? null },
+      audit!({ id: String(id), runId }),
+    );
+  }
   return dead.length;
 }
 

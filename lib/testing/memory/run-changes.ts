@@ -1,5 +1,6 @@
 import type { ChangeDecision, ChangeOptions, ChangeResult, LockedRun } from '../../engine/ports/run-store.js';
 import type { OwnerScope } from '../../engine/ports/scope.js';
+import { keepAuditOf } from './audit.js';
 import type { RunRecord } from './records.js';
 import { findRun } from './run-reads.js';
 import { runState } from './run-state.js';
@@ -12,7 +13,7 @@ export function changeRun<R>(
   runId: string,
   scope: OwnerScope,
   decide: (run: LockedRun) => ChangeDecision<R>,
-  { key }: ChangeOptions = {},
+  { key, audit }: ChangeOptions<R> = {},
 ): ChangeResult<R> | undefined {
   const run = findRun(session, runId, scope);
   if (run === undefined) return undefined;
@@ -26,6 +27,7 @@ export function changeRun<R>(
     deadlineInMs: run.deadlineAt === null ? null : run.deadlineAt - now,
     repeated: digest !== undefined && db.startKeys.get(digest) !== undefined,
   });
+  if (audit) keepAuditOf(session, run, audit(answer));
   if (transition === null) return { answer, changed: false, finished: null };
   if (digest !== undefined) db.startKeys.insert({ digest, runId, inputDigest: null, expiresAt: null, result: null });
   return { answer, changed: true, finished: applyTransition(session, run, transition, { job: null }) };

@@ -14,6 +14,11 @@ export function findRun({ db }: MemorySession, runId: string, scope: OwnerScope)
 
 const isVisible = (run: RunRecord, scope: OwnerScope): boolean => 'all' in scope || run.ownerId === scope.owner;
 
+export function findRunRow(session: MemorySession, runId: string, scope: OwnerScope): RunRow | undefined {
+  const run = findRun(session, runId, scope);
+  return run && runRow(run);
+}
+
 export function getRun(session: MemorySession, runId: string, scope: OwnerScope): RunDetails | undefined {
   const run = findRun(session, runId, scope);
   return run && runDetails(run, isWaiting(session, run));

@@ -1,8 +1,11 @@
-import type { NewEvent } from '../../engine/ports/event-store.js';
+import type { AuditEntry } from '../../engine/ports/audit-store.js';
+import type { NewEvent, SignalVerdict } from '../../engine/ports/event-store.js';
 import type { OwnerScope } from '../../engine/ports/scope.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
+import { keepAuditOf } from './audit.js';
 import { insertEvent, isKnownMessage } from './events.js';
 import { signalKey } from './memory-database.js';
+import type { RunRecord } from './records.js';
 import { findRun } from './run-reads.js';
 import type { MemorySession } from './session.js';
 import type { EventRecord, StepRecord } from './step-records.js';
@@ -14,17 +17,24 @@ export function sendSignal(
   event: NewEvent,
   runId: string,
   scope: OwnerScope,
-): 'delivered' | 'stored' | 'duplicate' | 'not-found' | 'ended' {
+  audit?: (verdict: SignalVerdict) => AuditEntry,
+): SignalVerdict | 'not-found' {
   const run = findRun(session, runId, scope);
   if (run === undefined) return 'not-found';
+  const verdict = deliverOrKeep(session, event, run);
+  if (audit) keepAuditOf(session, run, audit(verdict));
+  return verdict;
+}
+
+function deliverOrKeep(session: MemorySession, event: NewEvent, run: RunRecord): SignalVerdict {
   // The same row again, of a call whose answer was lost.
   const known = session.db.events.get(event.id);
   if (known === undefined) {
     if (isKnownMessage(session, event)) return 'duplicate';
     if (isTerminalRun(run.status)) return 'ended';
   }
-  const signal = known ?? insertEvent(session, { ...event, ownerId: run.ownerId }, runId);
-  if (known === undefined) giveSignals(session, waitsFor(session, runId, event.key));
+  const signal = known ?? insertEvent(session, { ...event, ownerId: run.ownerId }, run.id);
+  if (known === undefined) giveSignals(session, waitsFor(session, run.id, event.key));
   return signal.taken ? 'delivered' : 'stored';
 }
 

@@ -64,9 +64,10 @@ export class StepCalls extends StoreCalls implements port.StepStore, port.EventS
     runId: string,
     scope: port.OwnerScope,
     transaction?: port.JoinedTransaction,
+    audit?: (verdict: port.SignalVerdict) => port.AuditEntry,
   ): ReturnType<port.EventStore['sendSignal']> {
     refuseJoining('sendSignal', transaction);
-    return this.call((session) => sendSignal(session, event, runId, scope));
+    return this.call((session) => sendSignal(session, event, runId, scope, audit));
   }
 
   async findWaits(...asked: Parameters<port.EventStore['findWaits']>): ReturnType<port.EventStore['findWaits']> {

@@ -7,6 +7,7 @@ import { CollectedLog } from '../runtime/support/collected-log.js';
 export const TIMEOUT_MS = 10_000;
 
 export const request = (changes: Partial<StageAuthorization> = {}): StageAuthorization => ({
+  kind: 'stage',
   run: { id: 'run-1', definition: 'expenses', version: 1, subject: null, input: null },
   stage: { id: 'pay', runId: 'stage-1', key: 'pay', node: 'pay' },
   actor: { id: 'ada' },

@@ -13,6 +13,8 @@ function problemsOf(options: unknown): Record<string, string> {
   throw new Error('nothing is wrong with the options');
 }
 
+const NO_ABILITIES = { cancel: null, terminate: null, retry: null, rerunFrom: null, migrateRun: null, signal: null };
+
 describe('resolveOptions', () => {
   it('MOD-1: no options are all defaults', () => {
     expect(resolveOptions()).toEqual(resolveOptions({}));
@@ -39,7 +41,7 @@ describe('resolveOptions', () => {
       events: { retentionMs: 604_800_000 },
       outbox: { policy: expect.objectContaining({ maxAttempts: 10 }) },
       owners: { resolve: null, load: null },
-      authorization: { authorizer: null, abilities: {}, timeoutMs: 10_000 },
+      authorization: { authorizer: null, abilities: {}, operations: NO_ABILITIES, timeoutMs: 10_000 },
       systemActor: null,
       messages: {},
       onDrift: 'refuse',
@@ -111,8 +113,21 @@ describe('resolveOptions', () => {
       expect(resolveOptions({ authorization: { authorizer, abilities, timeout: '2s' } }).authorization).toEqual({
         authorizer,
         abilities,
+        operations: NO_ABILITIES,
         timeoutMs: 2_000,
       });
+  });
+
+  it('AUTH-5: abilities by operation; an unknown operation is named with those that there are', () => {
+    const operations = { cancel: 'runs.cancel', retry: null };
+    const { authorization } = resolveOptions({ authorization: { operations } });
+    expect(authorization.operations).toEqual({ ...NO_ABILITIES, cancel: 'runs.cancel' });
+    expect(problemsOf({ authorization: { operations: { cancle: 'x' } } })).toEqual({
+      'authorization.operations.cancle': 'there is no such option; did you mean "cancel"?',
+    });
+    expect(problemsOf({ authorization: { operations: { cancel: ' ' } } })).toEqual({
+      'authorization.operations.cancel': 'give it the name of an ability, or null for none',
+    });
   });
 
   it('HOST-1: `worker: false` executes nothing', () => {

@@ -51,6 +51,7 @@ describe('before a stage', () => {
     await engine.drain();
     expect(gate.asked).toEqual([
       {
+        kind: 'stage',
         run: { id: runId, definition: 'flow', version: 1, subject: null, input: { amount: 7 } },
         stage: { id: 'flow.a', runId: expect.any(String), key: 'a', node: 'a' },
         owner: null,

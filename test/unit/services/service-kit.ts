@@ -7,10 +7,13 @@ import type { Hint, JoinedTransaction, StoredEvent } from '../../../lib/engine/p
 import { type MessageOverrides, UnknownWorkflowError } from '../../../lib/errors/index.js';
 import type { EnginePort, StartableDefinition } from '../../../lib/services/engine-port.js';
 import { AnnotationsService } from '../../../lib/services/annotations.service.js';
+import { AuditService } from '../../../lib/services/audit.service.js';
 import { DeadLetters } from '../../../lib/services/events/dead-letters.js';
 import { EventStream } from '../../../lib/services/events/event-stream.js';
 import { EventSender } from '../../../lib/services/messages/event-sender.js';
 import { SignalSender } from '../../../lib/services/messages/signal-sender.js';
+import type { OperationGate } from '../../../lib/services/operations/operation-gate.js';
+import { Operations } from '../../../lib/services/operations/operations.js';
 import { RunCommands } from '../../../lib/services/runs/run-commands.js';
 import { RunReader } from '../../../lib/services/runs/run-reader.js';
 import { RunResults } from '../../../lib/services/runs/run-results.js';
@@ -68,7 +71,15 @@ export interface KitOptions {
   readonly maxInputBytes?: number;
   readonly maxPayloadBytes?: number;
   readonly messages?: MessageOverrides;
+  readonly gate?: OperationGate;
 }
+
+/** Asks nobody. */
+const OPEN_GATE: OperationGate = {
+  abilityOf: () => null,
+  asks: () => false,
+  check: async () => ({ allowed: true }),
+};
 
 /** The services on the in-memory store, without Nest and without a worker. */
 export function serviceKit({
@@ -78,6 +89,7 @@ export function serviceKit({
   maxInputBytes = 10_000,
   maxPayloadBytes = 1_000,
   messages = {},
+  gate = OPEN_GATE,
 }: KitOptions = {}) {
   const clock = MemoryClock.standing(Date.parse('2030-01-01T00:00:00Z'));
   const store = new MemoryStore({ clock });
@@ -121,12 +133,13 @@ export function serviceKit({
       () => true,
     ),
   );
+  const operations = new Operations(capture, () => gate);
   const preparer = new RunPreparer(capture, { queue: 'default', maxInputBytes, keyTtlMs: 60_000 });
   const parts = {
     reader: new RunReader(ready, messages),
-    commands: new RunCommands(ready, joiner, { defaultQueue: 'default' }),
+    commands: new RunCommands(ready, joiner, operations, { defaultQueue: 'default' }),
     results: new RunResults(ready, messages),
-    signals: new SignalSender(ready, joiner, { maxPayloadBytes }),
+    signals: new SignalSender(ready, joiner, operations, { maxPayloadBytes }),
     stream: new EventStream(),
   };
   const service = new WorkflowService({
@@ -135,10 +148,12 @@ export function serviceKit({
     joiner,
     sender: new EventSender(ready, capture, joiner, { maxPayloadBytes }),
     starter: new RunStarter(ready, preparer, joiner, { strict }),
-    operator: new WorkflowOperator(parts, new DeadLetters(ready)),
+    operator: new WorkflowOperator(parts, new DeadLetters(ready, operations)),
   });
-  const annotations = new AnnotationsService(ready, async (where) => ({ owner: await capture.owner({}, where) }));
-  return { service, annotations, store, clock, hints, due, joined, emitted };
+  const scopeOf = async (where: string) => ({ owner: await capture.owner({}, where) });
+  const annotations = new AnnotationsService(ready, scopeOf);
+  const audit = new AuditService(ready, scopeOf);
+  return { service, annotations, audit, store, clock, hints, due, joined, emitted };
 }
 
 /** Runs `fn` as a request of `team` would. */

@@ -1,6 +1,7 @@
 import type { TableNames } from '../../../table-names.js';
 import { answerWaits } from './answer-waits.js';
 import { applyTransitions } from './apply-transitions.js';
+import { listAudit, listAuditOfRun, writeAudit } from './audit-statements.js';
 import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-statements.js';
 import { deliverChildren, findOrphans, lockParents } from './children.js';
 import { findChangeKey, holdJobs, keepChangeKey } from './change-statements.js';
@@ -36,6 +37,7 @@ import {
 } from './outbox-statements.js';
 import {
   countRuns,
+  findRun,
   getRun,
   listRuns,
   lockRun,
@@ -109,6 +111,7 @@ export function createStatements(t: TableNames) {
     holdJobs: holdJobs(t),
     findChangeKey: findChangeKey(t),
     keepChangeKey: keepChangeKey(t),
+    findRun: scoped(findRun),
     getRun: scoped(getRun),
     listRuns: scoped((tables, kind) => listRuns(tables, kind, false)),
     listRunsOfSubject: scoped((tables, kind) => listRuns(tables, kind, true)),
@@ -125,6 +128,9 @@ export function createStatements(t: TableNames) {
     lockParents: lockParents(t),
     deliverChildren: deliverChildren(t),
     findOrphans: findOrphans(t),
+    writeAudit: writeAudit(t),
+    listAudit: scoped(listAudit),
+    listAuditOfRun: scoped(listAuditOfRun),
     storeEvent: storeEvent(t),
     lockSignalled: scoped(lockSignalled),
     sendSignal: sendSignal(t),

@@ -116,7 +116,10 @@ export function listDeadLetters(t: TableNames): Statement {
 export function replayDeadLetters(t: TableNames): Statement {
   return {
     name: 'replay-dead-letters',
-    text: `UPDATE ${t.outbox} SET state = ${WAITING}, attempts = 0, next_at = NULL, error = NULL WHERE state = ${DEAD} AND id = ANY ($1::bigint[]) RETURNING id`,
+    text: `
+    WITH replayed AS (
+      UPDATE ${t.outbox} SET state = ${WAITING}, attempts = 0, next_at = NULL, error = NULL WHERE state = ${DEAD} AND id = ANY ($1::bigint[]) RETURNING id, run_id)
+    SELECT p.id::text AS id, p.run_id AS "runId", r.owner_id AS "ownerId" FROM replayed p JOIN ${t.runs} r ON r.id = p.run_id`,
   };
 }
 

@@ -58,6 +58,14 @@ export function readMovement(t: TableNames): Statement {
   };
 }
 
+/** A run without its payloads. $1 owner, $2 run id. */
+export function findRun(t: TableNames, kind: ScopeKind): Statement {
+  return {
+    name: `find-run-${kind}`,
+    text: `SELECT ${RUN_COLUMNS} FROM ${t.runs} r WHERE r.id = $2::uuid AND ${inScope(kind)}`,
+  };
+}
+
 /** $1 owner, $2 run id. */
 export function getRun(t: TableNames, kind: ScopeKind): Statement {
   return {

@@ -10,7 +10,7 @@ import { resumeStageRuns } from './resume.js';
 export function lockSignalled(t: TableNames, kind: ScopeKind): Statement {
   return {
     name: `lock-signalled-${kind}`,
-    text: `SELECT r.id FROM ${t.runs} r WHERE r.id = $2::uuid AND ${inScope(kind)} FOR NO KEY UPDATE`,
+    text: `SELECT r.owner_id AS "ownerId" FROM ${t.runs} r WHERE r.id = $2::uuid AND ${inScope(kind)} FOR NO KEY UPDATE`,
   };
 }
 

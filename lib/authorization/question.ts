@@ -1,0 +1,39 @@
+import type {
+  AuthorizationRequest,
+  OperationAuthorization,
+  RequestAuthorization,
+  StageAuthorization,
+} from '../interfaces/index.js';
+
+/** Of any of the questions what says which one it is. */
+type Named = StageAuthorization | Omit<OperationAuthorization, 'owner'> | Omit<RequestAuthorization, 'owner'>;
+
+/** What is asked about, as the log names it. */
+export function questionText(request: Named): string {
+  switch (request.kind) {
+    case 'stage':
+      return `Stage ${request.stage.key} (${request.stage.runId}) of run ${request.run.id}`;
+    case 'operation':
+      return `Operation ${request.operation} on run ${request.run.id}`;
+    case 'request':
+      return `${request.request.method} ${request.request.path}`;
+  }
+}
+
+/**
+ * What dependency injection is given as `REQUEST` in a policy, or an authorizer, that is made for one call: of a stage the same as
+ * in the stage.
+ */
+export type PolicyRequest =
+  | { readonly runId: string; readonly stageRunId: string; readonly attempt: number; readonly ownerId: string | null }
+  | { readonly runId: string | null; readonly operation: string; readonly ownerId: string | null };
+
+export function policyRequest(request: AuthorizationRequest, contextOwner: () => string | null): PolicyRequest {
+  const { kind, run } = request;
+  if (kind === 'stage') {
+    const { stage, attempt } = request;
+    return { runId: run.id, stageRunId: stage.runId, attempt, ownerId: contextOwner() };
+  }
+  const operation = kind === 'operation' ? request.operation : kind;
+  return { runId: run?.id ?? null, operation, ownerId: run ? run.owner : contextOwner() };
+}

@@ -1,0 +1,88 @@
+import type { ContextCapture } from '../../context/index.js';
+import { cleanText, encodeJson } from '../../engine/codec/index.js';
+import type { AuditEntry, JoinedTransaction, OwnerScope, RunRow } from '../../engine/ports/index.js';
+import { AuthorizationDeniedError, RunNotFoundError } from '../../errors/index.js';
+import type { OperatedRun, RunOperation } from '../../interfaces/index.js';
+import type { EnginePort } from '../engine-port.js';
+import { subjectOf } from '../runs/read-views.js';
+import { keptCaller } from './kept-caller.js';
+import type { OperationGate } from './operation-gate.js';
+import { LONGEST_REASON } from './reason-of.js';
+
+export interface AskedOperation {
+  readonly operation: RunOperation;
+  readonly runId: string;
+  readonly scope: OwnerScope;
+  /** Why, as the caller says. */
+  readonly reason: string | null;
+  /** What else is kept of it: a node, a version, a name. */
+  readonly details?: Details;
+}
+
+export type Details = Readonly<Record<string, unknown>>;
+
+/** The entry of a call that was allowed, with what came of it. */
+export type AllowedEntry = (outcome?: Details) => AuditEntry;
+
+/** Lets operators' calls through, or not, and makes what is kept of them (AUTH-5, AUDIT-1). */
+export class Operations {
+  readonly #capture: Pick<ContextCapture, 'caller'>;
+  readonly #gate: () => OperationGate;
+
+  /** @param gate asked for once the engine is ready, not before */
+  constructor(capture: Pick<ContextCapture, 'caller'>, gate: () => OperationGate) {
+    this.#capture = capture;
+    this.#gate = gate;
+  }
+
+  /**
+   * Asks whether a run may be changed like this. Nothing is written before, and nothing but the denial when it is denied: that is kept
+   * at once, outside the caller's transaction, which is about to be rolled back. The entry of a call that is allowed has to be
+   * written with its change.
+   *
+   * @throws RunNotFoundError for a run outside the scope, before anybody is asked; AuthorizationDeniedError
+   */
+  async permit(asked: AskedOperation, engine: EnginePort, transaction?: JoinedTransaction): Promise<AllowedEntry> {
+    const { operation, runId, scope, reason, details } = asked;
+    const gate = this.#gate();
+    const caller = this.#capture.caller();
+    const ability = gate.abilityOf(operation);
+    const id = engine.nextId();
+    const common = { id, action: operation, ability, ...keptCaller(caller, scope) };
+    const told = { ...details, ...('all' in scope && { operator: true }) };
+    if (gate.asks(ability)) {
+      const row = await engine.store.findRun(runId, scope, transaction);
+      if (!row) throw new RunNotFoundError({ runId });
+      const { actor } = caller;
+      const question = { kind: 'operation', operation, run: operatedRun(row), actor, ability, reason } as const;
+      const answer = await gate.check(question, row.ownerId);
+      if (!answer.allowed) {
+        const why = answer.reason === undefined ? null : cleanText(answer.reason, LONGEST_REASON);
+        const given = reason === null ? told : { ...told, reason };
+        const entry = { ...common, allowed: false, reason: why, details: detailsText(given) };
+        await engine.store.writeAudit([{ ...entry, runId, ownerId: row.ownerId }]);
+        const what = `Operation ${operation} on run ${runId}`;
+        throw new AuthorizationDeniedError({ what, operation, ability, reason: answer.reason });
+      }
+    }
+    return (outcome) => ({ ...common, allowed: true, reason, details: detailsText({ ...told, ...outcome }) });
+  }
+
+  /** What is kept of something that was not asked about: an operator had it done. */
+  entry(action: string, scope: OwnerScope, id: string, details: Details): AuditEntry {
+    const caller = keptCaller(this.#capture.caller(), scope);
+    return { id, action, ability: null, ...caller, allowed: true, reason: null, details: detailsText(details) };
+  }
+}
+
+export const operatedRun = (row: RunRow): OperatedRun => ({
+  id: row.id,
+  definition: row.definitionId,
+  version: row.definitionVersion,
+  status: row.status,
+  owner: row.ownerId,
+  subject: subjectOf(row),
+});
+
+const detailsText = (details: Details): string | null =>
+  Object.keys(details).length === 0 ? null : encodeJson(details);
