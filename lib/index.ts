@@ -2,7 +2,7 @@
 export { WorkflowModule } from './workflow.module.js';
 
 // Decorators
-export { OnWorkflowEvent, Stage, Workflow, WorkflowPolicy } from './decorators/index.js';
+export { OnWorkflowEvent, Stage, Workflow, WorkflowPolicy, WorkflowSubject } from './decorators/index.js';
 
 // Services
 export {
@@ -123,6 +123,9 @@ export type {
   StepBodyContext,
   StepRunOptions,
   Stored,
+  SubjectLoadContext,
+  SubjectOptions,
+  SubjectResolver,
   SuspendOptions,
   Suspended,
   ThrowOnTimeout,
@@ -146,6 +149,7 @@ export type {
   WorkflowOptionsFactory,
   WorkflowOutput,
   WorkflowPolicyOptions,
+  WorkflowSubjectOptions,
 } from './interfaces/index.js';
 
 // Ports that hosts may fulfil

@@ -15,4 +15,5 @@ export const METADATA_PREFIX = 'nestjs-workflow-engine:';
 export const STAGE_METADATA = `${METADATA_PREFIX}stage`;
 export const WORKFLOW_METADATA = `${METADATA_PREFIX}workflow`;
 export const WORKFLOW_POLICY_METADATA = `${METADATA_PREFIX}policy`;
+export const WORKFLOW_SUBJECT_METADATA = `${METADATA_PREFIX}subject`;
 export const ON_WORKFLOW_EVENT_METADATA = `${METADATA_PREFIX}on-workflow-event`;

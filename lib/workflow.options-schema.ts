@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isIdentifier, IDENTIFIER_RULE } from './engine/definition/identifier.js';
 import type { JobTransport } from './engine/ports/index.js';
 import { thrownMessage } from './engine/codec/thrown-text.js';
-import type { StageAuthorizer } from './interfaces/index.js';
+import { isPlainText, MAX_KEY_LENGTH } from './engine/codec/plain-text.js';
+import type { StageAuthorizer, SubjectResolver } from './interfaces/index.js';
 import { formatDuration, MAX_DURATION_MS, MAX_TIMER_MS, parseDurationMs, type Duration } from './engine/time/index.js';
 
 /** The smallest interval of anything that comes round: less is a busy loop, most often seconds written for milliseconds. */
@@ -58,10 +59,16 @@ function isTransport(value: unknown): boolean {
   return TRANSPORT_METHODS.every((method) => isFunction((value as Record<string, unknown>)[method]));
 }
 
-function isAuthorizer(value: unknown): boolean {
-  if (isFunction(value)) return true;
-  return typeof value === 'object' && value !== null && isFunction((value as Record<string, unknown>).authorize);
-}
+/** The class of a provider, or an object with this method. */
+const isProvider =
+  (method: string) =>
+  (value: unknown): boolean => {
+    if (isFunction(value)) return true;
+    return typeof value === 'object' && value !== null && isFunction((value as Record<string, unknown>)[method]);
+  };
+
+const SUBJECT_TYPE = 'the type of a subject is a text that is not blank';
+const isKey = (value: unknown): boolean => isPlainText(value, MAX_KEY_LENGTH);
 
 const ability = z.custom<string | null>(
   (value) => value === null || (typeof value === 'string' && value.trim() !== ''),
@@ -104,10 +111,21 @@ export const SECTIONS = {
   events: z.strictObject({ retention: period().default(7 * 24 * HOUR_MS) }),
   outbox: z.strictObject({ maxAttempts: integer(1, 1_000).default(10), backoff: z.any().optional() }),
   owners: z.strictObject({ resolve: callback.optional(), load: callback.optional() }),
+  subjects: z.strictObject({
+    resolvers: z
+      .record(
+        z.custom<string>(isKey, SUBJECT_TYPE),
+        z.custom<Function | SubjectResolver>(
+          isProvider('load'),
+          'give it the class of a provider, or an object with load()',
+        ),
+      )
+      .default({}),
+  }),
   authorization: z.strictObject({
     authorizer: z
       .custom<Function | StageAuthorizer>(
-        isAuthorizer,
+        isProvider('authorize'),
         'give it the class of a provider, or an object with authorize()',
       )
       .optional(),
@@ -154,6 +172,7 @@ export const OPTIONS_SCHEMA = z.strictObject({
   events: SECTIONS.events.prefault({}),
   outbox: SECTIONS.outbox.prefault({}),
   owners: SECTIONS.owners.prefault({}),
+  subjects: SECTIONS.subjects.prefault({}),
   authorization: SECTIONS.authorization.prefault({}),
   systemActor: callback.optional(),
   messages: z.record(z.string(), z.string()).default({}),

@@ -1,5 +1,4 @@
 import { ContextCapture } from '../context/index.js';
-import type { TransactionManager } from '../interfaces/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
 import { AnnotationsService } from '../services/annotations.service.js';
 import { AuditService } from '../services/audit.service.js';
@@ -16,18 +15,18 @@ import { RunResults } from '../services/runs/run-results.js';
 import { ChildStarter } from '../services/start/child-starter.js';
 import { RunPreparer } from '../services/start/run-preparer.js';
 import { RunStarter } from '../services/start/run-starter.js';
-import { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
+import type { SubjectSight } from '../services/start/subject-sight.js';
+import type { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
 import { TransactionJoiner } from '../services/transaction/transaction-joiner.js';
 import { WorkflowOperator } from '../services/workflow-operator.js';
 import { WorkflowService } from '../services/workflow.service.js';
-import type { HostProviders } from './host-providers.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
 export interface ServiceAssembly {
   readonly ready: EngineReady;
   readonly stream: EventStream;
-  readonly host: HostProviders;
-  readonly ownsManager: (manager: TransactionManager) => boolean;
+  readonly ambient: AmbientTransactions;
+  readonly subjects: SubjectSight;
   /** Who is asked before runs are changed. */
   readonly gate: () => OperationGate;
 }
@@ -43,11 +42,11 @@ export interface AssembledServices {
 /** Puts the services together from their parts. */
 export function assembleServices(
   { options, scope }: RuntimeParts,
-  { ready, stream, host, ownsManager, gate }: ServiceAssembly,
+  { ready, stream, ambient, subjects, gate }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, { resolveOwner: options.owners.resolve ?? undefined });
-  const joiner = new TransactionJoiner(new AmbientTransactions(() => host.transactionHosts(), ownsManager));
+  const joiner = new TransactionJoiner(ambient);
   const defaults = {
     queue: defaultQueue,
     maxInputBytes: options.limits.maxInputBytes,
@@ -68,7 +67,7 @@ export function assembleServices(
     capture,
     joiner,
     sender: new EventSender(ready, capture, joiner, messages),
-    starter: new RunStarter(ready, preparer, joiner, {
+    starter: new RunStarter(ready, preparer, joiner, subjects, {
       strict: options.idempotency.strict,
     }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready, operations)),
@@ -76,5 +75,5 @@ export function assembleServices(
   const scopeOf = async (where: string): Promise<OwnerScope> => ({ owner: await capture.owner({}, where) });
   const annotations = new AnnotationsService(ready, scopeOf);
   const audit = new AuditService(ready, scopeOf);
-  return { workflows, annotations, audit, children: new ChildStarter(ready, preparer, options.limits) };
+  return { workflows, annotations, audit, children: new ChildStarter(ready, preparer, subjects, options.limits) };
 }

@@ -4,6 +4,7 @@ import { StageExecution } from '../runtime/execution/stage-execution.js';
 import { Family } from '../runtime/children/family.js';
 import { EventMatcher } from '../runtime/events/event-matcher.js';
 import type { StageGate } from '../runtime/execution/stage-gate.js';
+import type { SubjectSource } from '../runtime/execution/subject-source.js';
 import type { StartChild } from '../runtime/steps/attempt-replay.js';
 import type { StepCrashes } from '../runtime/steps/step-crashes.js';
 import { LiveSteps } from '../runtime/steps/live-steps.js';
@@ -60,6 +61,7 @@ export interface EngineRuntimeParts {
   readonly nextId: NextId;
   readonly startChild: StartChild;
   readonly gate: StageGate;
+  readonly subjects: SubjectSource;
   readonly transactions: HostTransactions;
   /** Only in tests. */
   readonly crashes?: StepCrashes;
@@ -129,6 +131,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     scope: contexts,
     systemActor,
     gate: parts.gate,
+    subjects: parts.subjects,
     deadlines,
     log,
     random,

@@ -10,6 +10,7 @@ import type { AuditService } from '../services/audit.service.js';
 import { EventDispatcher } from '../services/events/event-dispatcher.js';
 import { EventStream } from '../services/events/event-stream.js';
 import { EmitterBridge } from '../services/events/emitter-bridge.js';
+import { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
 import { WakeService } from '../services/wake.service.js';
 import { WorkflowHost } from '../services/workflow-host.js';
 import type { WorkflowService } from '../services/workflow.service.js';
@@ -29,6 +30,7 @@ import { definitionLookup, definitionSource } from './registry-source.js';
 import { RelaySink } from './relay-sink.js';
 import { Retryable } from './retryable.js';
 import type { RuntimeParts } from './runtime-parts.js';
+import { Subjects } from './subjects.js';
 
 export const WORKFLOW_RUNTIME = Symbol.for('nestjs-workflow-engine:runtime');
 
@@ -59,6 +61,7 @@ export class WorkflowRuntime {
   readonly #children: ChildStarter;
   readonly #dispatcher: EventDispatcher;
   readonly #authorization: Authorization;
+  readonly #subjects: Subjects;
   readonly #prepared = new Retryable(() => this.#prepare());
   readonly #opened = new Retryable(() => this.#open());
   readonly #started = new Retryable(() => this.#start());
@@ -78,12 +81,17 @@ export class WorkflowRuntime {
     const emitter = new EmitterBridge(() => this.#hostProviders.eventEmitter());
     this.#dispatcher = new EventDispatcher(this.#contexts, () => handlers.list(), this.#stream, emitter);
     const ready = (): Promise<Engine> => this.ready();
+    const ambient = new AmbientTransactions(
+      () => this.#hostProviders.transactionHosts(),
+      (manager) => this.#storage?.owns(manager) ?? false,
+    );
+    this.#subjects = new Subjects({ parts, ambient });
     const services = assembleServices(parts, {
       ready,
       stream: this.#stream,
-      host: this.#hostProviders,
+      ambient,
+      subjects: this.#subjects,
       gate: () => this.#authorization.operations(),
-      ownsManager: (manager) => this.#storage?.owns(manager) ?? false,
     });
     this.workflows = services.workflows;
     this.annotations = services.annotations;
@@ -120,6 +128,7 @@ export class WorkflowRuntime {
     this.#hostProviders.complete();
     await registry.load();
     this.#gate = this.#authorization.gate();
+    this.#subjects.prepare();
     lazyModules.watch();
   }
 
@@ -127,6 +136,7 @@ export class WorkflowRuntime {
     await this.prepare();
     const { options, overrides, registry, log } = this.#parts;
     const open: OpenStorage = overrides.openStorage ?? openPostgresStorage;
+    this.#subjects.open();
     const storage = await open(this.#parts);
     try {
       await storage.prepare();
@@ -155,6 +165,7 @@ export class WorkflowRuntime {
       definitions: definitionSource(registry),
       contexts: this.#contexts,
       gate: this.#gate!,
+      subjects: this.#subjects,
       sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
       log,
       nextId: NEXT_ID,

@@ -6,6 +6,7 @@ import {
   STAGE_METADATA,
   WORKFLOW_METADATA,
   WORKFLOW_POLICY_METADATA,
+  WORKFLOW_SUBJECT_METADATA,
 } from '../workflow.constants.js';
 
 /** What a decorator was given. Unchecked: the compiler checks it. */
@@ -18,6 +19,8 @@ export const MetadataAccessor = {
   workflow: (type: Function): DecoratorOptions | undefined => Reflect.getMetadata(WORKFLOW_METADATA, type),
 
   policy: (type: Function): DecoratorOptions | undefined => Reflect.getMetadata(WORKFLOW_POLICY_METADATA, type),
+
+  subject: (type: Function): DecoratorOptions | undefined => Reflect.getMetadata(WORKFLOW_SUBJECT_METADATA, type),
 
   eventTypes: (method: Function): readonly WorkflowEventType[] | undefined =>
     Reflect.getOwnMetadata(ON_WORKFLOW_EVENT_METADATA, method),

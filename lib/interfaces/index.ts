@@ -41,6 +41,7 @@ export type {
   WaitForChild,
 } from './step-options.js';
 export type { NotStorable, Stored } from './stored.js';
+export type { SubjectLoadContext, SubjectResolver, WorkflowSubjectOptions } from './subject.js';
 export type { SuspendOptions, Suspended } from './suspended.js';
 export type { WorkflowBlueprint, WorkflowClass, WorkflowInput, WorkflowOutput } from './workflow-blueprint.js';
 export type {
@@ -64,6 +65,7 @@ export type {
   OutboxOptions,
   OwnerOptions,
   QueueOptions,
+  SubjectOptions,
   WakeOptions,
   WorkerOptions,
   WorkflowModuleOptions,

@@ -4,6 +4,7 @@ import type { JobTransport } from '../engine/ports/index.js';
 import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
 import type { RunOperation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
+import type { SubjectResolver } from './subject.js';
 import type { DataSourceLike, OwnerOptions } from './workflow-module-options.js';
 
 /** {@link WorkflowModuleOptions} as the engine works with them: checked, in milliseconds, nothing left open. Frozen. */
@@ -43,6 +44,8 @@ export interface ResolvedWorkflowOptions {
   /** `policy.maxAttempts` tries, then dead letter. */
   readonly outbox: { readonly policy: CompiledRetryPolicy };
   readonly owners: { readonly resolve: OwnerOptions['resolve'] | null; readonly load: OwnerOptions['load'] | null };
+  /** By type. A class: what to look for among the app's providers. */
+  readonly subjects: { readonly resolvers: Readonly<Record<string, Function | SubjectResolver>> };
   readonly authorization: {
     /** A class: what to look for among the app's providers. Null = the policies alone. */
     readonly authorizer: Function | StageAuthorizer | null;

@@ -10,6 +10,8 @@ export interface StageAuthorization {
   readonly actor: unknown;
   /** Who the run belongs to: what `owners.load` made of the stored id, the id itself without it, or null. */
   readonly owner: unknown;
+  /** What the run is about, as it was just loaded; null where it is about nothing, or `run.subject` is a name that nobody loads. */
+  readonly subject: unknown;
   /** What `authorization.abilities` or `@Stage` says of the stage; null where neither does. */
   readonly ability: string | null;
   /** Number of the attempt, from 1. */

@@ -38,6 +38,15 @@ export interface StageContext<S extends StageSchemas = StageSchemas> {
   readonly actor: unknown;
 
   /**
+   * What the run is about, loaded for its owner: once for each attempt, before the body began.
+   *
+   * @typeParam T what its resolver loads: the entity's class.
+   * @throws SubjectMissingError (`SUBJECT_MISSING`) in a `cancel` hook, where it may be gone; InvalidOptionsError (`INVALID_OPTIONS`)
+   * when the run is about nothing, or nobody loads subjects of its type
+   */
+  subject<T = unknown>(): Promise<T>;
+
+  /**
    * The same for every attempt of this stage run, a manual retry months later included, and different for every other one:
    * hand it to whatever takes an idempotency key, a payment API for example.
    */

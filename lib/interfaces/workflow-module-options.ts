@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
 import type { RunOperation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
+import type { SubjectResolver } from './subject.js';
 
 /**
  * What `WorkflowModule.forRoot` takes. All optional. Checked as a whole at boot: a wrong or unknown option stops the app
@@ -52,6 +53,7 @@ export interface WorkflowModuleOptions {
   events?: EventOptions;
   outbox?: OutboxOptions;
   owners?: OwnerOptions;
+  subjects?: SubjectOptions;
   authorization?: AuthorizationOptions;
   /** On whose behalf runs of `actor: 'system'` act: what `ctx.actor` is. Asked once per attempt. @default null */
   systemActor?: () => unknown;
@@ -157,6 +159,14 @@ export interface OwnerOptions {
   resolve?: (cls: ClsLike) => string | null | undefined;
   /** What bodies see as `ctx.owner`, by the stored id. @default the id itself */
   load?: (id: string) => unknown;
+}
+
+export interface SubjectOptions {
+  /**
+   * Who loads subjects, by their type: a provider's class, or an object. @default entities with `@WorkflowSubject`; a type has one
+   * of the two
+   */
+  resolvers?: Readonly<Record<string, (abstract new (...args: any[]) => SubjectResolver) | SubjectResolver>>;
 }
 
 export interface AuthorizationOptions {

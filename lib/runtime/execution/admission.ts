@@ -5,6 +5,14 @@ import type { Attempt } from './attempt.js';
 import { completionRow, type ReadLedger } from './completion.js';
 import type { StageGate } from './stage-gate.js';
 
+/** Whom an attempt acts for, as its context has it, and about what. */
+export interface Acting {
+  readonly owner: unknown;
+  readonly actor: unknown;
+  /** What its run is about, loaded; null where there is nothing to load. */
+  readonly subject: object | null;
+}
+
 export interface AdmissionParts {
   readonly gate: StageGate;
   readonly ledger: ReadLedger;
@@ -15,19 +23,14 @@ export interface AdmissionParts {
  *
  * @throws AuthorizationDeniedError, never retried (AUTH-4)
  */
-export function admission(
-  attempt: Attempt,
-  owner: unknown,
-  actor: unknown,
-  parts: AdmissionParts,
-): Promise<void> | undefined {
+export function admission(attempt: Attempt, acting: Acting, parts: AdmissionParts): Promise<void> | undefined {
   const ability = parts.gate.abilityOf(attempt.served.type);
-  return ability === undefined ? undefined : ask(attempt, { owner, actor }, ability, parts);
+  return ability === undefined ? undefined : ask(attempt, acting, ability, parts);
 }
 
 async function ask(
   attempt: Attempt,
-  acting: { readonly owner: unknown; readonly actor: unknown },
+  acting: Acting,
   ability: string | null,
   { gate, ledger }: AdmissionParts,
 ): Promise<void> {

@@ -16,6 +16,7 @@ import type { RuntimeLog } from '../background/runtime-log.js';
 import type { Attempt } from './attempt.js';
 import type { DefinitionSource } from './definition-source.js';
 import { EarlierOutputs } from './earlier-outputs.js';
+import type { AttemptSubject } from './attempt-subject.js';
 import { skipped } from './skipped.js';
 import { suspended } from './suspended.js';
 import type { AttemptNotebook } from './attempt-notebook.js';
@@ -26,6 +27,7 @@ export interface AttemptContextParts {
   readonly input: unknown;
   readonly owner: unknown;
   readonly actor: unknown;
+  readonly subject: AttemptSubject;
   readonly definitions: DefinitionSource;
   readonly log: RuntimeLog;
   readonly open: AttemptOpeners;
@@ -80,6 +82,10 @@ export class AttemptContext implements StageContext {
       input: decodeJson(input, `The input of run ${id}`),
     };
     return this.#run;
+  }
+
+  subject(): Promise<any> {
+    return this.#parts.subject.get();
   }
 
   get abortSignal(): AbortSignal {

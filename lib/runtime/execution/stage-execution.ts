@@ -12,6 +12,7 @@ import { admission, type AdmissionParts } from './admission.js';
 import { AttemptContext, type AttemptOpeners } from './attempt-context.js';
 import type { AttemptEnd } from './attempt-end.js';
 import { AttemptNotebook } from './attempt-notebook.js';
+import { AttemptSubject } from './attempt-subject.js';
 import type { Attempt } from './attempt.js';
 import { AttemptReplay, isInsideStep, type AttemptReplayParts } from '../steps/attempt-replay.js';
 import { beginWaiting, checkCompletion, completionRow, suspensionOf, type Completion } from './completion.js';
@@ -20,6 +21,7 @@ import type { DefinitionSource, RunnableStage } from './definition-source.js';
 import { parseOutput } from './parse-payload.js';
 import { isSkipped } from './skipped.js';
 import type { StageGate } from './stage-gate.js';
+import type { SubjectSource } from './subject-source.js';
 import { readInput } from './stage-input.js';
 import { suspendingOf } from './suspended.js';
 
@@ -28,6 +30,7 @@ export interface StageExecutionParts {
   readonly scope: ContextScope;
   readonly systemActor: SystemActor;
   readonly gate: StageGate;
+  readonly subjects: SubjectSource;
   readonly deadlines: Deadlines;
   readonly log: RuntimeLog;
   readonly random: () => number;
@@ -153,18 +156,20 @@ export class StageExecution {
   }
 
   async #inContext(attempt: Attempt, call: Call): Promise<BodyEnd> {
-    const { definitions, log, scope, systemActor } = this.parts;
+    const { definitions, log, scope, subjects, systemActor } = this.parts;
     const { job, served } = attempt;
     const surroundings = await scopeOf(job, served.compiled, systemActor);
+    const subject = new AttemptSubject(job.run, subjects);
     return scope.run(surroundings, async (owner) => {
       // Not before a cancel hook: what was begun with leave may be undone without.
       if (job.kind === 'execute') {
-        const admitted = admission(attempt, owner, surroundings.actor, this.#admission);
-        if (admitted) {
-          await admitted;
-          // The answer may have taken seconds: nothing of the stage is begun for an attempt that is over by now.
-          if (isOver(attempt)) return { kind: 'abandoned' };
-        }
+        // A run that is about nothing, and a stage that nobody is asked about, cost no tick.
+        const loading = subject.check();
+        const loaded = loading ? await loading : null;
+        const admitted = admission(attempt, { owner, actor: surroundings.actor, subject: loaded }, this.#admission);
+        if (admitted) await admitted;
+        // Either may have taken seconds: nothing of the stage is begun for an attempt that is over by now.
+        if ((loading || admitted) && isOver(attempt)) return { kind: 'abandoned' };
       }
       const input = await readInput(job, served);
       const handler = await definitions.resolve(served.type, {
@@ -175,7 +180,7 @@ export class StageExecution {
       });
       const { actor } = surroundings;
       const open = this.#openers;
-      return call(handler, new AttemptContext(attempt, { input, owner, actor, definitions, log, open }));
+      return call(handler, new AttemptContext(attempt, { input, owner, actor, subject, definitions, log, open }));
     });
   }
 

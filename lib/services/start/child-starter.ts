@@ -7,6 +7,7 @@ import { ChildNotStartedError, LimitExceededError } from '../../errors/index.js'
 import type { WorkflowClass } from '../../interfaces/index.js';
 import type { EngineReady } from '../engine-port.js';
 import type { RunPreparer } from './run-preparer.js';
+import type { SubjectSight } from './subject-sight.js';
 
 /** The stage run that starts a child, and by which of its steps. */
 export interface ChildParent {
@@ -28,12 +29,21 @@ export interface ChildParent {
 export class ChildStarter {
   readonly #ready: EngineReady;
   readonly #preparer: RunPreparer;
+  readonly #subjects: SubjectSight;
   readonly #limits: CompiledLimits;
 
-  constructor(ready: EngineReady, preparer: RunPreparer, limits: CompiledLimits) {
+  constructor(ready: EngineReady, preparer: RunPreparer, subjects: SubjectSight, limits: CompiledLimits) {
     this.#ready = ready;
     this.#preparer = preparer;
+    this.#subjects = subjects;
     this.#limits = limits;
+  }
+
+  /** The parent's own was its owner's before this attempt of it began. */
+  async #sees({ ownerId, subject }: NewRun, parent: ChildParent): Promise<boolean> {
+    if (subject === null) return false;
+    const own = subject.type === parent.subject?.type && subject.id === parent.subject.id;
+    return own || this.#subjects.sees(subject, ownerId);
   }
 
   /**
@@ -64,6 +74,7 @@ export class ChildStarter {
     const { runId, stageRunId, key } = parent;
     const child: NewRun = {
       ...prepared,
+      subjectSeen: await this.#sees(prepared, parent),
       idempotency: {
         digest: digest(['child', stageRunId, key, failed]),
         inputDigest: digest([prepared.input]),

@@ -5,6 +5,7 @@ import type { EnginePort, EngineReady } from '../engine-port.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
 import type { RunPreparer } from './run-preparer.js';
 import { rateStarts } from './start-rate.js';
+import type { SubjectSight } from './subject-sight.js';
 
 /** One start of several. */
 export interface StartItem {
@@ -30,17 +31,20 @@ export class RunStarter {
   readonly #ready: EngineReady;
   readonly #preparer: RunPreparer;
   readonly #joiner: TransactionJoiner;
+  readonly #subjects: SubjectSight;
   readonly #strict: boolean;
 
   constructor(
     ready: EngineReady,
     preparer: RunPreparer,
     joiner: TransactionJoiner,
+    subjects: SubjectSight,
     options: { readonly strict: boolean },
   ) {
     this.#ready = ready;
     this.#preparer = preparer;
     this.#joiner = joiner;
+    this.#subjects = subjects;
     this.#strict = options.strict;
   }
 
@@ -57,9 +61,10 @@ export class RunStarter {
     }
     const keyed = prepared.some((run) => run.idempotency !== null);
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: keyed });
+    const looked = await this.#looked(prepared, manager);
 
     const { startsPerMinute } = definition.compiled.settings;
-    const { runs, refused } = await rateStarts(engine.store, prepared, startsPerMinute, transaction);
+    const { runs, refused } = await rateStarts(engine.store, looked, startsPerMinute, transaction);
 
     const results: StartResult[] = [];
     const made = new Map<string, CreatedRun>();
@@ -76,6 +81,23 @@ export class RunStarter {
       if (fresh.length > 0) await this.#announce(engine, fresh, transaction);
     }
     return results;
+  }
+
+  /** The runs, and of each whether what it is about was its owner's when it was started; each subject is looked at once. */
+  async #looked(runs: readonly NewRun[], manager: TransactionManager | undefined): Promise<NewRun[]> {
+    const known = new Map<string, boolean>();
+    const looked: NewRun[] = [];
+    for (const run of runs) {
+      const { ownerId, subject } = run;
+      if (subject === null) {
+        looked.push(run);
+        continue;
+      }
+      const name = JSON.stringify([ownerId, subject.type, subject.id]);
+      if (!known.has(name)) known.set(name, await this.#subjects.sees(subject, ownerId, manager));
+      looked.push({ ...run, subjectSeen: known.get(name)! });
+    }
+    return looked;
   }
 
   /** Writes a group; a key that stood earlier in the same call is its first run's (IDEM-1). */

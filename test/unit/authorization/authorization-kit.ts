@@ -12,6 +12,7 @@ export const request = (changes: Partial<StageAuthorization> = {}): StageAuthori
   stage: { id: 'pay', runId: 'stage-1', key: 'pay', node: 'pay' },
   actor: { id: 'ada' },
   owner: 'team-a',
+  subject: null,
   ability: 'expenses.pay',
   attempt: 1,
   phase: 'execute',

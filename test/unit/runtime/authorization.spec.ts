@@ -56,6 +56,7 @@ describe('before a stage', () => {
         stage: { id: 'flow.a', runId: expect.any(String), key: 'a', node: 'a' },
         owner: null,
         actor: null,
+        subject: null,
         ability: 'pay',
         attempt: 1,
         phase: 'execute',

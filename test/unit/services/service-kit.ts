@@ -3,7 +3,7 @@ import { v7 } from 'uuid';
 import { z } from 'zod';
 import { ClsScope, ContextCapture } from '../../../lib/context/index.js';
 import type { CompiledDefinition, CompiledStage } from '../../../lib/engine/definition/compiled-definition.js';
-import type { Hint, JoinedTransaction, StoredEvent } from '../../../lib/engine/ports/index.js';
+import type { Hint, JoinedTransaction, StoredEvent, SubjectName } from '../../../lib/engine/ports/index.js';
 import { type MessageOverrides, UnknownWorkflowError } from '../../../lib/errors/index.js';
 import type { EnginePort, StartableDefinition } from '../../../lib/services/engine-port.js';
 import { AnnotationsService } from '../../../lib/services/annotations.service.js';
@@ -18,6 +18,7 @@ import { RunCommands } from '../../../lib/services/runs/run-commands.js';
 import { RunReader } from '../../../lib/services/runs/run-reader.js';
 import { RunResults } from '../../../lib/services/runs/run-results.js';
 import { RunPreparer } from '../../../lib/services/start/run-preparer.js';
+import type { SubjectSight } from '../../../lib/services/start/subject-sight.js';
 import { RunStarter } from '../../../lib/services/start/run-starter.js';
 import {
   AmbientTransactions,
@@ -72,6 +73,8 @@ export interface KitOptions {
   readonly maxPayloadBytes?: number;
   readonly messages?: MessageOverrides;
   readonly gate?: OperationGate;
+  /** Whether a subject is there, and its owner's. */
+  readonly sees?: (subject: SubjectName) => boolean;
 }
 
 /** Asks nobody. */
@@ -90,6 +93,7 @@ export function serviceKit({
   maxPayloadBytes = 1_000,
   messages = {},
   gate = OPEN_GATE,
+  sees = () => false,
 }: KitOptions = {}) {
   const clock = MemoryClock.standing(Date.parse('2030-01-01T00:00:00Z'));
   const store = new MemoryStore({ clock });
@@ -134,6 +138,13 @@ export function serviceKit({
     ),
   );
   const operations = new Operations(capture, () => gate);
+  const looked: unknown[] = [];
+  const subjects: SubjectSight = {
+    sees: async (...subject) => {
+      looked.push(subject);
+      return sees(subject[0]);
+    },
+  };
   const preparer = new RunPreparer(capture, { queue: 'default', maxInputBytes, keyTtlMs: 60_000 });
   const parts = {
     reader: new RunReader(ready, messages),
@@ -147,13 +158,13 @@ export function serviceKit({
     capture,
     joiner,
     sender: new EventSender(ready, capture, joiner, { maxPayloadBytes }),
-    starter: new RunStarter(ready, preparer, joiner, { strict }),
+    starter: new RunStarter(ready, preparer, joiner, subjects, { strict }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready, operations)),
   });
   const scopeOf = async (where: string) => ({ owner: await capture.owner({}, where) });
   const annotations = new AnnotationsService(ready, scopeOf);
   const audit = new AuditService(ready, scopeOf);
-  return { service, annotations, audit, store, clock, hints, due, joined, emitted };
+  return { service, annotations, audit, store, clock, hints, due, joined, emitted, looked };
 }
 
 /** Runs `fn` as a request of `team` would. */

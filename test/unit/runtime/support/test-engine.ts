@@ -12,6 +12,7 @@ import { decideCancel, decideRetry, decideStart } from '../../../../lib/engine/s
 import type { WorkflowModuleOptions } from '../../../../lib/interfaces/index.js';
 import type { ContextScope, ExecutionScope } from '../../../../lib/runtime/execution/context-scope.js';
 import type { StageGate } from '../../../../lib/runtime/execution/stage-gate.js';
+import type { SubjectSource } from '../../../../lib/runtime/execution/subject-source.js';
 import type { EventSink, RelayedEvent } from '../../../../lib/runtime/outbox/relayed-event.js';
 import { MemoryClock, MemoryDatabase, MemoryStore } from '../../../../lib/testing/memory/index.js';
 import { resolveOptions } from '../../../../lib/workflow.module-definition.js';
@@ -59,6 +60,8 @@ export interface TestEngineGiven {
   readonly workerId?: string;
   /** Asked before stages. @default nobody is */
   readonly gate?: StageGate;
+  /** @default nobody loads subjects */
+  readonly subjects?: SubjectSource;
   /** Where `ctx.transaction` runs. @default nowhere */
   readonly transactions?: HostTransactions;
   /** Instead of the in-memory one; `clock` and `database` then mean nothing. Closed with the engine. */
@@ -84,7 +87,18 @@ export class TestEngine {
 
   constructor(
     workflows: readonly TestWorkflow[],
-    { options, database, clock, notifier, wrap, workerId, gate, transactions, store: given }: TestEngineGiven = {},
+    {
+      options,
+      database,
+      clock,
+      notifier,
+      wrap,
+      workerId,
+      gate,
+      subjects,
+      transactions,
+      store: given,
+    }: TestEngineGiven = {},
   ) {
     this.clock = clock ?? MemoryClock.standing();
     this.database = database ?? new MemoryDatabase();
@@ -99,6 +113,7 @@ export class TestEngine {
       definitions: this.definitions,
       contexts: this.scope as never,
       gate: gate ?? OPEN_GATE,
+      subjects: subjects ?? { load: () => undefined },
       sink: this.sink,
       log: this.log,
       nextId: v7,

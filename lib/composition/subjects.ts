@@ -1,0 +1,127 @@
+import type { FoundProvider } from '../discovery/index.js';
+import { MetadataAccessor } from '../discovery/metadata-accessor.js';
+import type { SubjectName } from '../engine/ports/index.js';
+import { DataSourceNotFoundError, InvalidOptionsError } from '../errors/index.js';
+import type { SubjectLoadContext, SubjectResolver, TransactionManager } from '../interfaces/index.js';
+import type { EntitySubject } from '../persistence/subjects/entity-subject.js';
+import { EntitySubjects } from '../persistence/subjects/entity-subjects.js';
+import { errorLine } from '../runtime/background/runtime-log.js';
+import type { LoadedSubject, SubjectSource } from '../runtime/execution/subject-source.js';
+import type { SubjectSight } from '../services/start/subject-sight.js';
+import type { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
+import type { StorageRequest } from './engine-storage.js';
+import { findDataSource } from './find-data-source.js';
+import { findProvider } from './find-provider.js';
+import type { RuntimeParts } from './runtime-parts.js';
+
+export interface SubjectParts {
+  readonly parts: Pick<RuntimeParts, 'modules' | 'moduleRef' | 'options' | 'resolver' | 'log'>;
+  readonly ambient: AmbientTransactions;
+}
+
+/** Who loads what runs are about: the host's resolvers, or its marked entities; each type has one of them (OWNER-3). */
+export class Subjects implements SubjectSource, SubjectSight {
+  readonly #providers = new Map<string, FoundProvider>();
+  #entities: EntitySubjects | undefined;
+
+  constructor(private readonly given: SubjectParts) {}
+
+  /** Finds the resolvers. Once the providers are there. @throws InvalidOptionsError for a class that is no resolver of this app */
+  prepare(): void {
+    const { modules, options } = this.given.parts;
+    for (const [type, resolver] of Object.entries(options.subjects.resolvers)) {
+      if (typeof resolver !== 'function') continue;
+      const wanted = { type: resolver, method: 'load(subject, context)', path: `subjects.resolvers.${type}` };
+      this.#providers.set(type, findProvider(wanted, modules));
+    }
+  }
+
+  /** Finds the entities. Once the DataSource is there. @throws InvalidOptionsError for wrong marks, and for types that two load */
+  open(): void {
+    const { resolvers } = this.given.parts.options.subjects;
+    this.#entities = entitiesOf(this.given.parts);
+    const marked = this.#entities?.byType;
+    const problems = Object.keys(resolvers).flatMap((type) => {
+      const entity = marked?.get(type);
+      if (!entity) return [];
+      const message = `stands beside @WorkflowSubject of ${entity.metadata.name}, which claims the same type: give one of the two`;
+      return [{ path: `subjects.resolvers.${type}`, message }];
+    });
+    if (problems.length > 0) throw new InvalidOptionsError({ problems });
+  }
+
+  load(subject: SubjectName, ownerId: string | null): Promise<LoadedSubject> | undefined {
+    const entity = this.#entityOf(subject.type);
+    const context = { ownerId };
+    if (entity) return this.#loadEntity(entity, subject, { ...context, manager: this.given.ambient.current() });
+    return Object.hasOwn(this.given.parts.options.subjects.resolvers, subject.type)
+      ? this.#askResolver(subject, context)
+      : undefined;
+  }
+
+  async sees(subject: SubjectName, ownerId: string | null, given?: TransactionManager): Promise<boolean> {
+    const { ambient, parts } = this.given;
+    const manager = given ?? ambient.current();
+    const context = { ownerId, ...(manager && { manager }) };
+    const entity = this.#entityOf(subject.type);
+    try {
+      if (entity) return (await this.#loadEntity(entity, subject, context)).kind === 'found';
+      const { resolvers } = parts.options.subjects;
+      if (!Object.hasOwn(resolvers, subject.type)) return false;
+      return (await this.#askResolver(subject, context)).kind === 'found';
+    } catch (error) {
+      if (entity && manager) throw error;
+      parts.log.debug(`Subject ${subject.type} ${subject.id} could not be looked at: ${errorLine(error)}`);
+      return false;
+    }
+  }
+
+  #entityOf(type: string): EntitySubject | undefined {
+    return this.#entities?.byType.get(type);
+  }
+
+  async #loadEntity(
+    entity: EntitySubject,
+    { id }: SubjectName,
+    { ownerId, manager }: SubjectLoadContext,
+  ): Promise<LoadedSubject> {
+    return judged(await this.#entities!.load(entity, id, manager), ownerId, (found) => entity.ownerOf(found));
+  }
+
+  async #askResolver(subject: SubjectName, context: SubjectLoadContext): Promise<LoadedSubject> {
+    const { options, resolver: handlers } = this.given.parts;
+    const provider = this.#providers.get(subject.type);
+    const request = (): object => ({ subject, ownerId: context.ownerId });
+    const resolver = provider
+      ? await handlers.resolve<SubjectResolver>(provider, request)
+      : (options.subjects.resolvers[subject.type] as SubjectResolver);
+    const found: unknown = await resolver.load({ type: subject.type, id: subject.id }, context);
+    if (found !== null && found !== undefined && typeof found !== 'object') {
+      throw new TypeError(
+        `The resolver of subjects of type "${subject.type}" must return an object or null; it returned a ${typeof found}.`,
+      );
+    }
+    return judged(found ?? null, context.ownerId, (one) =>
+      resolver.ownerOf ? resolver.ownerOf(one) : context.ownerId,
+    );
+  }
+}
+
+/** Of the DataSource that the options name, also where a test keeps the engine's tables elsewhere. None where there is none. */
+function entitiesOf(request: StorageRequest): EntitySubjects | undefined {
+  try {
+    return new EntitySubjects(findDataSource(request), (entity) => MetadataAccessor.subject(entity));
+  } catch (error) {
+    if (error instanceof DataSourceNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function judged(
+  found: object | null,
+  ownerId: string | null,
+  ownerOf: (found: object) => string | null,
+): LoadedSubject {
+  if (found === null) return { kind: 'missing' };
+  return ownerOf(found) === ownerId ? { kind: 'found', subject: found } : { kind: 'anothers' };
+}
