@@ -2,7 +2,15 @@
 export { WorkflowModule } from './workflow.module.js';
 
 // Decorators
-export { OnWorkflowEvent, Stage, Workflow, WorkflowPolicy, WorkflowSubject } from './decorators/index.js';
+export {
+  OnWorkflowEvent,
+  Stage,
+  Workflow,
+  WorkflowAbility,
+  WorkflowPolicy,
+  WorkflowSubject,
+} from './decorators/index.js';
+export type { WorkflowAbilityOptions } from './decorators/index.js';
 
 // Services
 export {
@@ -45,7 +53,7 @@ export type {
 } from './services/index.js';
 
 // Authorization
-export { deny, PolicyStageAuthorizer } from './authorization/index.js';
+export { deny, PolicyStageAuthorizer, WorkflowGuard } from './authorization/index.js';
 
 // Context
 export { WorkflowContext } from './context/index.js';

@@ -10,7 +10,7 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { PolicyStageAuthorizer } from './authorization/index.js';
+import { PolicyStageAuthorizer, WorkflowGuard } from './authorization/index.js';
 import { WORKFLOW_OVERRIDES, type WorkflowOverrides } from './composition/overrides.js';
 import { runtimeOf } from './composition/runtimes.js';
 import { WORKFLOW_RUNTIME, WorkflowRuntime } from './composition/workflow-runtime.js';
@@ -23,7 +23,7 @@ import { AuditService } from './services/audit.service.js';
 import { WakeService } from './services/wake.service.js';
 import { WorkflowHost } from './services/workflow-host.js';
 import { WorkflowService } from './services/workflow.service.js';
-import { RESOLVED_WORKFLOW_OPTIONS, WORKFLOW_MODULE_OPTIONS } from './workflow.constants.js';
+import { RESOLVED_WORKFLOW_OPTIONS, WORKFLOW_MODULE_OPTIONS, WORKFLOW_ROUTE_ACCESS } from './workflow.constants.js';
 import { createOptionsProviders, resolveOptions } from './workflow.module-definition.js';
 
 /**
@@ -97,6 +97,12 @@ function dynamicModule(
         inject: [WORKFLOW_RUNTIME],
       },
       { provide: AuditService, useFactory: (runtime: WorkflowRuntime) => runtime.audit, inject: [WORKFLOW_RUNTIME] },
+      {
+        provide: WORKFLOW_ROUTE_ACCESS,
+        useFactory: (runtime: WorkflowRuntime) => runtime.routes,
+        inject: [WORKFLOW_RUNTIME],
+      },
+      WorkflowGuard,
       { provide: WakeService, useFactory: (runtime: WorkflowRuntime) => runtime.wake, inject: [WORKFLOW_RUNTIME] },
       {
         provide: PolicyStageAuthorizer,
@@ -112,6 +118,8 @@ function dynamicModule(
       WakeService,
       WorkflowHost,
       PolicyStageAuthorizer,
+      WorkflowGuard,
+      WORKFLOW_ROUTE_ACCESS,
       ContextModule,
     ],
   };

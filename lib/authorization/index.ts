@@ -5,3 +5,4 @@ export { deny } from './deny.js';
 export { PolicyRegistry } from './policy-registry.js';
 export { PolicyStageAuthorizer } from './policy-stage-authorizer.js';
 export { policyRequest } from './question.js';
+export { WorkflowGuard } from './workflow.guard.js';

@@ -9,6 +9,7 @@ import { EventSender } from '../services/messages/event-sender.js';
 import { SignalSender } from '../services/messages/signal-sender.js';
 import type { OperationGate } from '../services/operations/operation-gate.js';
 import { Operations } from '../services/operations/operations.js';
+import { RouteAccess } from '../services/operations/route-access.js';
 import { RunCommands } from '../services/runs/run-commands.js';
 import { RunReader } from '../services/runs/run-reader.js';
 import { RunResults } from '../services/runs/run-results.js';
@@ -35,6 +36,8 @@ export interface AssembledServices {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
   readonly audit: AuditService;
+  /** For guards of the host's routes. */
+  readonly routes: RouteAccess;
   /** For the runtime: children of steps. */
   readonly children: ChildStarter;
 }
@@ -75,5 +78,7 @@ export function assembleServices(
   const scopeOf = async (where: string): Promise<OwnerScope> => ({ owner: await capture.owner({}, where) });
   const annotations = new AnnotationsService(ready, scopeOf);
   const audit = new AuditService(ready, scopeOf);
-  return { workflows, annotations, audit, children: new ChildStarter(ready, preparer, subjects, options.limits) };
+  const routes = new RouteAccess(ready, capture, operations);
+  const children = new ChildStarter(ready, preparer, subjects, options.limits);
+  return { workflows, annotations, audit, routes, children };
 }

@@ -14,6 +14,7 @@ import { AmbientTransactions } from '../services/transaction/ambient-transaction
 import { WakeService } from '../services/wake.service.js';
 import { WorkflowHost } from '../services/workflow-host.js';
 import type { WorkflowService } from '../services/workflow.service.js';
+import type { RouteAccess } from '../services/operations/route-access.js';
 import type { ChildStarter } from '../services/start/child-starter.js';
 import { Authorization } from './authorization.js';
 import { assembleServices } from './assemble-services.js';
@@ -50,6 +51,8 @@ export class WorkflowRuntime {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
   readonly audit: AuditService;
+  /** What the guard of the host's routes asks. */
+  readonly routes: RouteAccess;
   readonly wake: WakeService;
   readonly host: WorkflowHost;
   /** The policies, for hosts to ask. */
@@ -96,6 +99,7 @@ export class WorkflowRuntime {
     this.workflows = services.workflows;
     this.annotations = services.annotations;
     this.audit = services.audit;
+    this.routes = services.routes;
     this.#children = services.children;
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
     this.host = new WorkflowHost(ready);

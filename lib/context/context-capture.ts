@@ -51,6 +51,11 @@ export class ContextCapture {
     };
   }
 
+  /** What is called in this context from now on comes from this route. Nothing where no context is open. */
+  enterRequest(route: string): void {
+    if (this.#scope.active) this.#scope.write('request', route);
+  }
+
   /** The owner within whom a call reads and writes. */
   async owner(given: GivenContext, where: string): Promise<string | null> {
     if ('owner' in given) return checkOwner(given.owner, where, 'null means nobody on purpose');

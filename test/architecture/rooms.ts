@@ -56,7 +56,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   context: { errors: values, interfaces: types, '@nestjs/common': values, 'nestjs-cls': values },
 
   // The moving parts.
-  authorization: { discovery: types, engine: values, interfaces: types, runtime: types, services: types },
+  authorization: {
+    discovery: types,
+    engine: values,
+    errors: values,
+    interfaces: types,
+    runtime: types,
+    services: types,
+    'workflow.constants.ts': values,
+    '@nestjs/common': values,
+    '@nestjs/core': values,
+  },
   discovery: {
     engine: values,
     errors: values,

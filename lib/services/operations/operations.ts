@@ -19,6 +19,15 @@ export interface AskedOperation {
   readonly details?: Details;
 }
 
+export interface AskedRequest {
+  readonly ability: string;
+  /** Null where the route names none. */
+  readonly runId: string | null;
+  /** Of the request. */
+  readonly owner: string | null;
+  readonly request: { readonly method: string; readonly path: string };
+}
+
 export type Details = Readonly<Record<string, unknown>>;
 
 /** The entry of a call that was allowed, with what came of it. */
@@ -47,8 +56,7 @@ export class Operations {
     const gate = this.#gate();
     const caller = this.#capture.caller();
     const ability = gate.abilityOf(operation);
-    const id = engine.nextId();
-    const common = { id, action: operation, ability, ...keptCaller(caller, scope) };
+    const common = { id: engine.nextId(), action: operation, ability, ...keptCaller(caller, scope) };
     const told = { ...details, ...('all' in scope && { operator: true }) };
     if (gate.asks(ability)) {
       const row = await engine.store.findRun(runId, scope, transaction);
@@ -57,15 +65,39 @@ export class Operations {
       const question = { kind: 'operation', operation, run: operatedRun(row), actor, ability, reason } as const;
       const answer = await gate.check(question, row.ownerId);
       if (!answer.allowed) {
-        const why = answer.reason === undefined ? null : cleanText(answer.reason, LONGEST_REASON);
         const given = reason === null ? told : { ...told, reason };
-        const entry = { ...common, allowed: false, reason: why, details: detailsText(given) };
+        const entry = { ...common, ...denial(answer), details: detailsText(given) };
         await engine.store.writeAudit([{ ...entry, runId, ownerId: row.ownerId }]);
         const what = `Operation ${operation} on run ${runId}`;
         throw new AuthorizationDeniedError({ what, operation, ability, reason: answer.reason });
       }
     }
     return (outcome) => ({ ...common, allowed: true, reason, details: detailsText({ ...told, ...outcome }) });
+  }
+
+  /**
+   * Asks whether a route of the host's may be called, and keeps the answer at once, before it is.
+   *
+   * @throws RunNotFoundError for a run of another owner, before anybody is asked; AuthorizationDeniedError
+   */
+  async permitRequest({ ability, runId, owner, request }: AskedRequest, engine: EnginePort): Promise<void> {
+    const caller = this.#capture.caller();
+    const { actor } = caller;
+    const row = runId === null ? null : await engine.store.findRun(runId, { owner });
+    if (row === undefined) throw new RunNotFoundError({ runId: runId! });
+    const run = row && operatedRun(row);
+    const answer = await this.#gate().check({ kind: 'request', request, run, actor, ability }, owner);
+    const what = `${request.method} ${request.path}`;
+    const common = {
+      id: engine.nextId(),
+      action: 'request',
+      ability,
+      ...keptCaller({ ...caller, request: what }, { owner }),
+    };
+    const answered = answer.allowed ? { allowed: true, reason: null } : denial(answer);
+    await engine.store.writeAudit([{ ...common, ...answered, details: null, runId, ownerId: owner }]);
+    if (answer.allowed) return;
+    throw new AuthorizationDeniedError({ what, operation: 'request', ability, reason: answer.reason });
   }
 
   /** What is kept of something that was not asked about: an operator had it done. */
@@ -82,6 +114,11 @@ export const operatedRun = (row: RunRow): OperatedRun => ({
   status: row.status,
   owner: row.ownerId,
   subject: subjectOf(row),
+});
+
+const denial = ({ reason }: { readonly reason?: string }): Pick<AuditEntry, 'allowed' | 'reason'> => ({
+  allowed: false,
+  reason: reason === undefined ? null : cleanText(reason, LONGEST_REASON),
 });
 
 const detailsText = (details: Details): string | null =>
