@@ -95,6 +95,7 @@ export type {
   OutboxOptions,
   OutputOf,
   OwnerOptions,
+  RowLevelSecurityOptions,
   ParallelOptions,
   PolicyAnswer,
   PollOptions,

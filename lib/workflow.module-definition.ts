@@ -134,6 +134,7 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
           pollIntervalMs: worker.pollInterval,
           queues,
           notify: worker.notify,
+          listenUrl: worker.listenUrl ?? null,
         })
       : null,
     transport: data.transport ?? null,
@@ -155,7 +156,11 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
     }),
     idempotency: Object.freeze({ ttlMs: idempotency.ttl, strict: idempotency.strict }),
     events: Object.freeze({ retentionMs: events.retention }),
-    owners: Object.freeze({ resolve: owners.resolve ?? null, load: owners.load ?? null }),
+    owners: Object.freeze({
+      resolve: owners.resolve ?? null,
+      load: owners.load ?? null,
+      rowLevelSecurity: owners.rowLevelSecurity === true ? 'switch' : owners.rowLevelSecurity || null,
+    }),
     subjects: Object.freeze({ resolvers: Object.freeze({ ...subjects.resolvers }) }),
     authorization: Object.freeze({
       authorizer: authorization.authorizer ?? null,

@@ -3,7 +3,7 @@ import { isIdentifier, IDENTIFIER_RULE } from './engine/definition/identifier.js
 import type { JobTransport } from './engine/ports/index.js';
 import { thrownMessage } from './engine/codec/thrown-text.js';
 import { isPlainText, MAX_KEY_LENGTH } from './engine/codec/plain-text.js';
-import type { StageAuthorizer, SubjectResolver } from './interfaces/index.js';
+import type { RowLevelSecurityOptions, StageAuthorizer, SubjectResolver } from './interfaces/index.js';
 import { formatDuration, MAX_DURATION_MS, MAX_TIMER_MS, parseDurationMs, type Duration } from './engine/time/index.js';
 
 /** The smallest interval of anything that comes round: less is a busy loop, most often seconds written for milliseconds. */
@@ -87,6 +87,19 @@ export const OPERATIONS = z.strictObject({
   signal: operation,
 });
 
+const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'give it a URL that begins with postgres://');
+
+/** A misspelt name beside the right ones is refused too: of what guards owners nothing may be guessed. */
+function isRowLevelSecurity(value: unknown): boolean {
+  if (typeof value === 'boolean') return true;
+  const { dispatcher, ...rest } = (value ?? {}) as { readonly dispatcher?: Record<string, unknown> };
+  if (typeof dispatcher !== 'object' || dispatcher === null || Object.keys(rest).length > 0) return false;
+  const { url, username, password, ...unknown } = dispatcher;
+  if (Object.keys(unknown).length > 0) return false;
+  if (url !== undefined) return username === undefined && password === undefined && databaseUrl.safeParse(url).success;
+  return typeof username === 'string' && username !== '' && ['string', 'undefined'].includes(typeof password);
+}
+
 /** The parts of the options that are objects of their own. */
 export const SECTIONS = {
   worker: z.strictObject({
@@ -94,6 +107,7 @@ export const SECTIONS = {
     pollInterval: interval(HOUR_MS).default(1_000),
     queues: z.array(queueName).min(1, 'an empty list serves nothing; write `worker: false` for that').optional(),
     notify: z.boolean().default(true),
+    listenUrl: databaseUrl.optional(),
   }),
   queue: z.strictObject({ default: queueName.default('default') }),
   lease: z.strictObject({
@@ -110,7 +124,16 @@ export const SECTIONS = {
   idempotency: z.strictObject({ ttl: period().default(30 * 24 * HOUR_MS), strict: z.boolean().default(false) }),
   events: z.strictObject({ retention: period().default(7 * 24 * HOUR_MS) }),
   outbox: z.strictObject({ maxAttempts: integer(1, 1_000).default(10), backoff: z.any().optional() }),
-  owners: z.strictObject({ resolve: callback.optional(), load: callback.optional() }),
+  owners: z.strictObject({
+    resolve: callback.optional(),
+    load: callback.optional(),
+    rowLevelSecurity: z
+      .custom<boolean | RowLevelSecurityOptions>(
+        isRowLevelSecurity,
+        'give it true, false, { dispatcher: { username, password } } or { dispatcher: { url: "postgres://…" } }',
+      )
+      .default(false),
+  }),
   subjects: z.strictObject({
     resolvers: z
       .record(

@@ -48,7 +48,10 @@ export function assembleServices(
   { ready, stream, ambient, subjects, gate }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
-  const capture = new ContextCapture(scope, { resolveOwner: options.owners.resolve ?? undefined });
+  const capture = new ContextCapture(scope, {
+    resolveOwner: options.owners.resolve ?? undefined,
+    requiresOwner: options.owners.rowLevelSecurity !== null,
+  });
   const joiner = new TransactionJoiner(ambient);
   const defaults = {
     queue: defaultQueue,

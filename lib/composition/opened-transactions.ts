@@ -1,6 +1,7 @@
 import type { HostTransactions, JoinedTransaction } from '../engine/ports/index.js';
-import { InvalidStepError } from '../errors/index.js';
+import { InvalidStepError, OwnerRequiredError } from '../errors/index.js';
 import type { TransactionManager } from '../interfaces/index.js';
+import { setOwner } from '../persistence/row-level-security/owner-setting.js';
 import type { TransactionOpenerLike } from '../services/transaction/ambient-transactions.js';
 import type { EngineStorage } from './engine-storage.js';
 
@@ -19,22 +20,32 @@ interface Runner {
  * A body that leaves work behind which it doesn't await could spoil the transaction after the engine's last write, and
  * PostgreSQL answers such a COMMIT with a rollback and no error. So statements are watched from then on, and one that fails makes the
  * commit as uncertain as a lost answer does.
+ *
+ * `guarded`: under row-level security it is a session of the run's owner before the body's first statement (OWNER-4).
  */
 export class OpenedTransactions implements HostTransactions {
   constructor(
     private readonly storage: Pick<EngineStorage, 'inTransaction' | 'owns'>,
     private readonly hosts: () => readonly TransactionOpenerLike[],
+    private readonly guarded = false,
   ) {}
 
-  async run<T>(work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>): Promise<T> {
+  async run<T>(
+    owner: string | null,
+    work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>,
+  ): Promise<T> {
+    const session = this.guarded ? sessionOf(owner) : undefined;
     let spoilt: { readonly error: unknown } | undefined;
     const answer = await this.#open(async (manager) => {
+      await session?.(manager);
       let watched = false;
       const query: JoinedTransaction['query'] = async (sql, parameters) => {
         if (!watched) {
           await refuseEnded(manager.queryRunner as Runner | undefined);
           watch(manager.queryRunner as Runner | undefined, (error) => (spoilt ??= { error }));
           watched = true;
+          // The body may have said another owner since.
+          await session?.(manager);
         }
         return manager.query(sql, parameters);
       };
@@ -52,6 +63,12 @@ export class OpenedTransactions implements HostTransactions {
       work(host.tx as TransactionManager),
     );
   }
+}
+
+/** Says whose session a transaction is. @throws OwnerRequiredError */
+function sessionOf(owner: string | null): (manager: TransactionManager) => Promise<unknown> {
+  if (owner === null) throw new OwnerRequiredError({ what: 'ctx.transaction' });
+  return (manager) => setOwner({ query: (sql, values) => manager.query(sql, values) }, owner);
 }
 
 const isManager = (value: unknown): value is TransactionManager => typeof value === 'object' && value !== null;

@@ -85,7 +85,7 @@ export class Subjects implements SubjectSource, SubjectSight {
     { id }: SubjectName,
     { ownerId, manager }: SubjectLoadContext,
   ): Promise<LoadedSubject> {
-    return judged(await this.#entities!.load(entity, id, manager), ownerId, (found) => entity.ownerOf(found));
+    return judged(await this.#entities!.load(entity, id, ownerId, manager), ownerId, (found) => entity.ownerOf(found));
   }
 
   async #askResolver(subject: SubjectName, context: SubjectLoadContext): Promise<LoadedSubject> {
@@ -110,7 +110,8 @@ export class Subjects implements SubjectSource, SubjectSight {
 /** Of the DataSource that the options name, also where a test keeps the engine's tables elsewhere. None where there is none. */
 function entitiesOf(request: StorageRequest): EntitySubjects | undefined {
   try {
-    return new EntitySubjects(findDataSource(request), (entity) => MetadataAccessor.subject(entity));
+    const guarded = request.options.owners.rowLevelSecurity !== null;
+    return new EntitySubjects(findDataSource(request), (entity) => MetadataAccessor.subject(entity), guarded);
   } catch (error) {
     if (error instanceof DataSourceNotFoundError) return undefined;
     throw error;

@@ -178,7 +178,11 @@ export class WorkflowRuntime {
         const { id: runId, depth, priority, subject } = job.run;
         return this.#children.start({ runId, depth, priority, subject, stageRunId: job.stageRun.id, key }, request);
       },
-      transactions: new OpenedTransactions(storage, () => this.#hostProviders.transactionHosts()),
+      transactions: new OpenedTransactions(
+        storage,
+        () => this.#hostProviders.transactionHosts(),
+        options.owners.rowLevelSecurity !== null,
+      ),
       // A pid alone comes again: in the next container it is 1 too (fault C5).
       workerId: `${hostname()}-${process.pid}-${NEXT_ID()}`,
     });

@@ -1,10 +1,12 @@
-import { InvalidOptionsError, UndefinedIdError } from '../errors/index.js';
+import { InvalidOptionsError, OwnerRequiredError, UndefinedIdError } from '../errors/index.js';
 import type { ClsScope } from './cls-scope.service.js';
 import type { Caller, CapturedContext, CurrentRun } from './context-values.js';
 
 export interface ContextCaptureOptions {
   /** Who owns what is started here, out of the caller's CLS. @default nobody */
   readonly resolveOwner?: (cls: ClsScope['cls']) => unknown;
+  /** Whether nothing may be nobody's, as under row-level security (OWNER-5). @default false */
+  readonly requiresOwner?: boolean;
 }
 
 /** What the caller said himself; a key that is there counts, so that `owner: undefined` is a mistake and not a default. */
@@ -22,13 +24,18 @@ export interface GivenContext {
 export class ContextCapture {
   readonly #scope: ClsScope;
   readonly #resolveOwner: ((cls: ClsScope['cls']) => unknown) | undefined;
+  readonly #requiresOwner: boolean;
 
   constructor(scope: ClsScope, options: ContextCaptureOptions = {}) {
     this.#scope = scope;
     this.#resolveOwner = options.resolveOwner;
+    this.#requiresOwner = options.requiresOwner ?? false;
   }
 
-  /** @throws UndefinedIdError when no owner comes out, InvalidOptionsError when it is neither text nor null. */
+  /**
+   * @throws UndefinedIdError when no owner comes out, InvalidOptionsError when it is neither text nor null, OwnerRequiredError when it
+   * is null where one is required
+   */
   async capture(given: GivenContext, where: string): Promise<CapturedContext> {
     return {
       ownerId: await this.owner(given, where),
@@ -56,8 +63,14 @@ export class ContextCapture {
     if (this.#scope.active) this.#scope.write('request', route);
   }
 
-  /** The owner within whom a call reads and writes. */
+  /** The owner within whom a call reads and writes. @throws as `capture` */
   async owner(given: GivenContext, where: string): Promise<string | null> {
+    const owner = await this.#ownerOf(given, where);
+    if (owner === null && this.#requiresOwner) throw new OwnerRequiredError({ what: where });
+    return owner;
+  }
+
+  async #ownerOf(given: GivenContext, where: string): Promise<string | null> {
     if ('owner' in given) return checkOwner(given.owner, where, 'null means nobody on purpose');
     if (this.#scope.has('ownerId')) return this.#scope.read('ownerId') as string | null;
     if (!this.#resolveOwner) return null;

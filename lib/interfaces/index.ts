@@ -64,6 +64,7 @@ export type {
   ModuleRetryOptions,
   OutboxOptions,
   OwnerOptions,
+  RowLevelSecurityOptions,
   QueueOptions,
   SubjectOptions,
   WakeOptions,

@@ -5,7 +5,7 @@ import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
 import type { RunOperation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 import type { SubjectResolver } from './subject.js';
-import type { DataSourceLike, OwnerOptions } from './workflow-module-options.js';
+import type { DataSourceLike, OwnerOptions, RowLevelSecurityOptions } from './workflow-module-options.js';
 
 /** {@link WorkflowModuleOptions} as the engine works with them: checked, in milliseconds, nothing left open. Frozen. */
 export interface ResolvedWorkflowOptions {
@@ -43,7 +43,12 @@ export interface ResolvedWorkflowOptions {
   readonly events: { readonly retentionMs: number };
   /** `policy.maxAttempts` tries, then dead letter. */
   readonly outbox: { readonly policy: CompiledRetryPolicy };
-  readonly owners: { readonly resolve: OwnerOptions['resolve'] | null; readonly load: OwnerOptions['load'] | null };
+  readonly owners: {
+    readonly resolve: OwnerOptions['resolve'] | null;
+    readonly load: OwnerOptions['load'] | null;
+    /** `switch`: the app's role takes the dispatcher's. Null = off. */
+    readonly rowLevelSecurity: 'switch' | RowLevelSecurityOptions | null;
+  };
   /** By type. A class: what to look for among the app's providers. */
   readonly subjects: { readonly resolvers: Readonly<Record<string, Function | SubjectResolver>> };
   readonly authorization: {
@@ -65,4 +70,6 @@ export interface ResolvedWorkerOptions {
   /** Null = every queue. */
   readonly queues: readonly string[] | null;
   readonly notify: boolean;
+  /** Null = where the DataSource connects to. */
+  readonly listenUrl: string | null;
 }

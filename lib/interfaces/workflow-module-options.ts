@@ -84,6 +84,11 @@ export interface WorkerOptions {
   queues?: readonly string[];
   /** `false` where LISTEN can't be used (PgBouncer in transaction mode): new work is then found by polling. @default true */
   notify?: boolean;
+  /**
+   * Connection URL for LISTEN alone, straight to the server where the DataSource's goes through a pooler: work is then found
+   * within milliseconds there too. @default the DataSource's
+   */
+  listenUrl?: string;
 }
 
 export interface QueueOptions {
@@ -159,6 +164,19 @@ export interface OwnerOptions {
   resolve?: (cls: ClsLike) => string | null | undefined;
   /** What bodies see as `ctx.owner`, by the stored id. @default the id itself */
   load?: (id: string) => unknown;
+  /**
+   * Lets PostgreSQL hold owners apart as well (OWNER-4): what is done for one runs in transactions that set `app.owner_id`, under the
+   * policies of `migrate --row-level-security`; every start needs an owner. What the engine does for all owners runs as the
+   * dispatcher's role: of a login of its own (`dispatcher`, at no cost), or, with `true`, by SET LOCAL ROLE in each transaction. The
+   * app's role must be neither superuser nor have BYPASSRLS; boot proves that it holds. @default false
+   */
+  rowLevelSecurity?: boolean | RowLevelSecurityOptions;
+}
+
+/** @publicApi */
+export interface RowLevelSecurityOptions {
+  /** Who logs in for the engine: a role on the DataSource's server, a member of the dispatcher's; or a URL. */
+  dispatcher: { username: string; password?: string } | { url: string };
 }
 
 export interface SubjectOptions {

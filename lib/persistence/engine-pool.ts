@@ -2,6 +2,7 @@ import type { DataSource, EntitySchema } from 'typeorm';
 import { UnsupportedDatabaseError } from '../errors/index.js';
 import { breaksConnection, isForeignStatementError } from './database-errors.js';
 import { engineDataSource } from './data-source/engine-data-source.js';
+import type { EngineLogin } from './data-source/engine-login.js';
 import { newClient, poolOf } from './data-source/postgres-driver.js';
 import type { PooledClient, PostgresClient, PostgresPool, PostgresResult } from './data-source/postgres-driver.js';
 import { RESULT_TYPES } from './data-source/result-types.js';
@@ -9,7 +10,9 @@ import { wireNameOf } from './data-source/statement.js';
 import type { Statement } from './data-source/statement.js';
 import { warnByLogger } from './data-source/warn.js';
 import type { Warn } from './data-source/warn.js';
+import { setOwnerText } from './row-level-security/owner-setting.js';
 
+export type { EngineLogin } from './data-source/engine-login.js';
 export type { PostgresClient, PostgresNotification } from './data-source/postgres-driver.js';
 export type { Statement } from './data-source/statement.js';
 
@@ -21,6 +24,8 @@ export interface EnginePoolOptions {
    * transaction another connection (PgBouncer in transaction mode). @default true
    */
   readonly named?: boolean;
+  /** Who logs in, instead of the host. @default the host's DataSource */
+  readonly login?: EngineLogin;
   /** Entities that reads through `dataSource` need. @default none */
   readonly entities?: readonly EntitySchema[];
   /** Told of broken connections and slow paths, never of a failed statement. @default Nest's logger */
@@ -52,6 +57,9 @@ const SERVER: Statement = {
  * (fault K28), single statements become short transactions too: right, and behind any pooler, for two more round trips,
  * which is logged with the cure. Setting it on the session instead would leak through PgBouncer.
  *
+ * Under row-level security every transaction says what it works as when it begins, in the same round trip: the dispatcher
+ * (`actAs`), or one owner (`transactionOf`). Single statements are short transactions then too.
+ *
  * Columns are read as `data-source/result-types.ts` says, not as the host configured `pg`.
  */
 export class EnginePool {
@@ -59,6 +67,7 @@ export class EnginePool {
   private readonly broken = new WeakSet<PostgresClient>();
   private readonly busy = new Set<PooledClient>();
   private strict = false;
+  private role: string | undefined;
   private closing: Promise<void> | undefined;
 
   private constructor(
@@ -78,9 +87,9 @@ export class EnginePool {
    * @throws UnsupportedDatabaseError for anything but PostgreSQL 13 or later, or a TypeORM without the pool we know
    */
   static async open(host: DataSource, options: EnginePoolOptions = {}): Promise<EnginePool> {
-    const { size = DEFAULT_SIZE, named = true, entities = [], warn = warnByLogger('EnginePool') } = options;
+    const { size = DEFAULT_SIZE, named = true, login, entities = [], warn = warnByLogger('EnginePool') } = options;
     const onPoolError = (error: unknown): void => warn(`A connection of the engine broke: ${String(error)}`);
-    const dataSource = engineDataSource(host, { size, entities, onPoolError });
+    const dataSource = engineDataSource(host, { size, login, entities, onPoolError });
     await dataSource.initialize();
     try {
       const pool = new EnginePool(dataSource, poolOf(dataSource), named, warn);
@@ -92,50 +101,78 @@ export class EnginePool {
     }
   }
 
+  /** Works as this role from now on; no connection's session does, each transaction takes it for its own length. */
+  actAs(role: string): void {
+    this.role = role;
+  }
+
   /** Runs one statement in a transaction of its own. */
   async query<Row>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    if (this.strict) return this.transaction((query) => query<Row>(statement, values));
-    return this.withClient(async (client) => {
-      try {
-        return rowsOf<Row>(await this.send(client, statement, values));
-      } catch (error) {
-        if (!this.named || !isForeignStatementError(error)) throw error;
-        // The server refused to run it under this name, so it can safely be sent again.
-        this.goOnUnnamed();
-        return rowsOf<Row>(await this.send(client, statement, values));
-      }
-    });
+    if (this.strict || this.role !== undefined) return this.transaction((query) => query<Row>(statement, values));
+    return this.unnamedOnceLost(() =>
+      this.withClient(async (client) => rowsOf<Row>(await this.send(client, statement, values))),
+    );
   }
 
   /**
    * Runs statements in one READ COMMITTED transaction on one connection; commits when `work` resolves, rolls back when it
-   * rejects. The error is the first one; a rollback that fails too doesn't hide it.
+   * rejects. The error is the first one; a rollback that fails too doesn't hide it. Where a pooler lost a prepared statement
+   * all of `work` is done again, once, after the rollback.
    *
    * A commit that rejects with a transient error may have happened: re-read before concluding anything.
    */
-  async transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T> {
-    return this.withClient(async (client) => {
-      await client.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
-      let open = true;
-      const query: TransactionQuery = async <Row>(statement: Statement, values: unknown[] = []) => {
-        if (!open) throw new Error(`The transaction is over, "${statement.name}" came too late.`);
-        return rowsOf<Row>(await this.send(client, statement, values));
-      };
-      let answer: T;
-      try {
-        answer = await work(query);
-        open = false;
-      } catch (error) {
-        open = false;
-        if (isForeignStatementError(error)) this.goOnUnnamed();
-        await this.rollBack(client, error);
-        throw error;
-      }
-      const { command } = await client.query({ text: 'COMMIT' });
-      // A statement failed and its error was swallowed: PostgreSQL answers COMMIT with a rollback, without an error.
-      if (command !== 'COMMIT') throw new Error('Rolled back: a statement failed and its error went unnoticed.');
-      return answer;
-    });
+  transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T> {
+    return this.begun(this.role === undefined ? [] : [`SET LOCAL ROLE "${this.role.replaceAll('"', '""')}"`], work);
+  }
+
+  /** The same in a session of one owner, on the role that the pool logs in as: row-level security holds it. */
+  transactionOf<T>(owner: string, work: (query: TransactionQuery) => Promise<T>): Promise<T> {
+    return this.begun([setOwnerText(owner)], work);
+  }
+
+  /** @param settings what holds until the end of the transaction, sent along with its begin */
+  private begun<T>(settings: readonly string[], work: (query: TransactionQuery) => Promise<T>): Promise<T> {
+    const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings].join('; ');
+    return this.unnamedOnceLost(() => this.withClient((client) => this.inTransaction(client, begin, work)));
+  }
+
+  private async inTransaction<T>(
+    client: PooledClient,
+    begin: string,
+    work: (query: TransactionQuery) => Promise<T>,
+  ): Promise<T> {
+    let open = true;
+    const query: TransactionQuery = async <Row>(statement: Statement, values: unknown[] = []) => {
+      if (!open) throw new Error(`The transaction is over, "${statement.name}" came too late.`);
+      return rowsOf<Row>(await this.send(client, statement, values));
+    };
+    let answer: T;
+    try {
+      await client.query({ text: begin });
+      answer = await work(query);
+      open = false;
+    } catch (error) {
+      open = false;
+      await this.rollBack(client, error);
+      throw error;
+    }
+    const { command } = await client.query({ text: 'COMMIT' });
+    // A statement failed and its error was swallowed: PostgreSQL answers COMMIT with a rollback, without an error.
+    if (command !== 'COMMIT') throw new Error('Rolled back: a statement failed and its error went unnoticed.');
+    return answer;
+  }
+
+  /** The server refused to run a statement under its name and has done nothing: all of it can safely be sent again, without names. */
+  private async unnamedOnceLost<T>(work: () => Promise<T>): Promise<T> {
+    // Asked before: a call beside this one may have found out meanwhile.
+    const { named } = this;
+    try {
+      return await work();
+    } catch (error) {
+      if (!named || !isForeignStatementError(error)) throw error;
+      this.goOnUnnamed();
+      return work();
+    }
   }
 
   /**
@@ -229,7 +266,7 @@ export class EnginePool {
     this.named = false;
     this.warn(
       'Prepared statements get lost between transactions, as behind PgBouncer in transaction mode. The engine goes on ' +
-        'without them; turn named statements off in its options.',
+        'without them.',
     );
   }
 }

@@ -3,6 +3,8 @@
  * `query` is `EntityManager.query` in the PostgreSQL store; the in-memory store does not support joining.
  */
 export interface JoinedTransaction {
+  /** The connection that it is on, whatever stands for it: calls that have to follow each other on one know it by this. */
+  readonly session?: object;
   query(sql: string, parameters?: unknown[]): Promise<unknown>;
 }
 
@@ -10,10 +12,10 @@ export interface JoinedTransaction {
 export interface HostTransactions {
   /**
    * Runs `work` in a READ COMMITTED transaction: commits when it resolves, rolls back when it rejects. `manager` is the
-   * host's EntityManager of it, which the engine hands on and never looks at.
+   * host's EntityManager of it, which the engine hands on and never looks at. Under row-level security it is a session of `owner`.
    *
    * Rejects with what `work` rejected with, after the rollback; else with what BEGIN or COMMIT failed with. After the latter
    * whether it was committed has to be read.
    */
-  run<T>(work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>): Promise<T>;
+  run<T>(owner: string | null, work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>): Promise<T>;
 }

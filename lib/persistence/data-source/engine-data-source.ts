@@ -1,8 +1,10 @@
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions, EntitySchema } from 'typeorm';
 import { UnsupportedDatabaseError } from '../../errors/index.js';
+import { loginOptions } from './engine-login.js';
+import type { EngineLogin } from './engine-login.js';
 
-type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
+export type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
 export const APPLICATION_NAME = 'nestjs-workflow-engine';
 
@@ -17,6 +19,8 @@ const HOST_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_s
 
 export interface EngineDataSourceOptions {
   readonly size: number;
+  /** Who logs in, instead of the host. */
+  readonly login?: EngineLogin;
   readonly entities: readonly EntitySchema[];
   readonly onPoolError: (error: unknown) => void;
 }
@@ -30,12 +34,12 @@ export interface EngineDataSourceOptions {
  */
 export function engineDataSource(
   host: DataSource,
-  { size, entities, onPoolError }: EngineDataSourceOptions,
+  { size, login, entities, onPoolError }: EngineDataSourceOptions,
 ): DataSource {
   if (host.options.type !== 'postgres') {
     throw new UnsupportedDatabaseError({ database: host.options.type, needs: 'PostgreSQL 13 or later is needed' });
   }
-  const { options } = host;
+  const options = login ? loginOptions(host.options, login) : host.options;
   // Left out rather than undefined: TypeORM 0.3 only looks whether `replication` is there. `parseInt8` sets a global of
   // `pg`, as the host's own DataSource has done already.
   const { replication, namingStrategy: _names, entityPrefix: _prefix, parseInt8: _parser, ...inherited } = options;

@@ -7,8 +7,8 @@ export class PostgresAnnotations implements AnnotationStore {
   constructor(private readonly context: StoreContext) {}
 
   async listAnnotations(filter: AnnotationFilter, scope: OwnerScope): Promise<AnnotationRow[]> {
-    const { pool, statements } = this.context;
-    return pool.query<AnnotationRow>(statements.listAnnotations[scopeKind(scope)], [
+    const { sessions, statements } = this.context;
+    const values = [
       scopeValue(scope),
       filter.runId,
       filter.keyPrefix,
@@ -19,6 +19,7 @@ export class PostgresAnnotations implements AnnotationStore {
       filter.until,
       filter.before,
       filter.limit,
-    ]);
+    ];
+    return sessions.run(scope, (query) => query<AnnotationRow>(statements.listAnnotations[scopeKind(scope)], values));
   }
 }

@@ -20,9 +20,10 @@ export class PostgresAudit implements AuditStore {
   }
 
   async listAudit({ runId, action, actor, before, limit }: AuditFilter, scope: OwnerScope): Promise<AuditRow[]> {
-    const { pool, statements } = this.context;
+    const { sessions, statements } = this.context;
     const list = runId === undefined ? statements.listAudit : statements.listAuditOfRun;
-    return pool.query<AuditRow>(list[scopeKind(scope)], [scopeValue(scope), runId, action, actor, before, limit]);
+    const values = [scopeValue(scope), runId, action, actor, before, limit];
+    return sessions.run(scope, (query) => query<AuditRow>(list[scopeKind(scope)], values));
   }
 }
 

@@ -28,7 +28,6 @@ import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-stat
 import { signalValues, type SignalAnswer } from '../dialects/postgres/statements/send-signal.js';
 import { eventValues } from '../dialects/postgres/statements/store-event.js';
 import { keepAudit, ofRun } from './audit.js';
-import { joined } from './joined.js';
 import type { StoreContext } from './store-context.js';
 
 /** Events, signals, and the waits that they end. */
@@ -36,12 +35,12 @@ export class PostgresEvents implements EventStore {
   constructor(private readonly context: StoreContext) {}
 
   async storeEvent(event: NewEvent, transaction?: JoinedTransaction): Promise<boolean> {
-    const { pool, statements } = this.context;
+    const { sessions, statements } = this.context;
     const values = [this.offsetMs, ...eventValues(event)];
-    const [row] = transaction
-      ? await joined(transaction)<{ stored: boolean }>(statements.storeEvent, values)
-      : await pool.query<{ stored: boolean }>(statements.storeEvent, values);
-    return row!.stored;
+    const [rows] = await sessions.forOwners([event.ownerId], transaction, (query) =>
+      query<{ stored: boolean }>(statements.storeEvent, values),
+    );
+    return rows![0]!.stored;
   }
 
   async sendSignal(
@@ -52,7 +51,8 @@ export class PostgresEvents implements EventStore {
     audit?: (verdict: SignalVerdict) => AuditEntry,
   ): Promise<SignalVerdict | 'not-found'> {
     const send = (query: TransactionQuery) => this.send(query, event, runId, scope, audit);
-    return transaction ? send(joined(transaction)) : this.context.pool.transaction(send);
+    const { sessions } = this.context;
+    return transaction ? sessions.within(scope, runId, transaction, send) : sessions.transaction(scope, send);
   }
 
   async findWaits(event: StoredEvent, after: Cursor, limit: number): Promise<{ waits: EventWait[]; next: Cursor }> {

@@ -25,6 +25,8 @@ import type {
 import { isDataError, isTransientError } from '../database-errors.js';
 import { createStatements } from '../dialects/postgres/statements/index.js';
 import type { EnginePool } from '../engine-pool.js';
+import { OpenSessions } from '../row-level-security/owner-sessions.js';
+import type { OwnerSessions } from '../row-level-security/owner-sessions.js';
 import type { TableNames } from '../table-names.js';
 import { PostgresAnnotations } from './annotations.js';
 import { PostgresAudit } from './audit.js';
@@ -43,7 +45,8 @@ import { PostgresWork } from './work.js';
 /**
  * The engine's store on PostgreSQL 13 and later: one part a port, this class only puts them side by side.
  *
- * Everything goes through the engine's own pool; `createRuns` and `changeRun` take part in a host's transaction when given one.
+ * Everything goes through the engine's own pool; what is asked for one owner through `sessions`, which row-level security holds
+ * where it is on. Starts, changes, events and signals take part in a host's transaction when given one.
  */
 export class PostgresStore implements WorkflowStore {
   private readonly context: StoreContext;
@@ -63,8 +66,9 @@ export class PostgresStore implements WorkflowStore {
   constructor(
     private readonly pool: EnginePool,
     tables: TableNames,
+    private readonly sessions: OwnerSessions = new OpenSessions(pool),
   ) {
-    this.context = { pool, statements: createStatements(tables), clock: { offsetMs: 0 } };
+    this.context = { pool, sessions, statements: createStatements(tables), clock: { offsetMs: 0 } };
     this.starts = new PostgresStarts(this.context);
     this.work = new PostgresWork(this.context);
     this.records = new PostgresRecords(this.context);
@@ -95,8 +99,8 @@ export class PostgresStore implements WorkflowStore {
     return isDataError(error);
   }
 
-  close(): Promise<void> {
-    return this.pool.close();
+  async close(): Promise<void> {
+    await Promise.all([this.pool.close(), this.sessions.close()]);
   }
 
   // Starts

@@ -17,7 +17,6 @@ import type {
 } from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import { breaksConnection } from '../database-errors.js';
-import type { Statement } from '../data-source/statement.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import {
   runRow,
@@ -31,7 +30,6 @@ import {
 } from '../dialects/postgres/statements/read-statements.js';
 import { runState, type StateRow } from '../dialects/postgres/statements/read-states.js';
 import { keepAudit, ofRun } from './audit.js';
-import { joined } from './joined.js';
 import { apply } from './settlement.js';
 import type { StoreContext } from './store-context.js';
 
@@ -50,71 +48,79 @@ export class PostgresRuns implements RunStore {
     options: ChangeOptions<R> = {},
   ): Promise<ChangeResult<R> | undefined> {
     const change = (query: TransactionQuery) => this.change(query, runId, scope, decide, options);
-    return transaction ? change(joined(transaction)) : this.context.pool.transaction(change);
+    const { sessions } = this.context;
+    return transaction ? sessions.within(scope, runId, transaction, change) : sessions.transaction(scope, change);
   }
 
   async findRun(runId: string, scope: OwnerScope, transaction?: JoinedTransaction): Promise<RunRow | undefined> {
-    const statement = this.context.statements.findRun[scopeKind(scope)];
-    const values = [scopeValue(scope), runId];
-    const [run] = transaction
-      ? await joined(transaction)<RunRow>(statement, values)
-      : await this.read<RunRow>(statement, values);
+    const { sessions, statements } = this.context;
+    const find = (query: TransactionQuery) =>
+      query<RunRow>(statements.findRun[scopeKind(scope)], [scopeValue(scope), runId]);
+    const [run] = transaction ? await sessions.within(scope, runId, transaction, find) : await this.read(scope, find);
     return run;
   }
 
   async getRun(runId: string, scope: OwnerScope): Promise<RunDetails | undefined> {
-    const { statements } = this.context;
-    const [run] = await this.read<RunDetails>(statements.getRun[scopeKind(scope)], [scopeValue(scope), runId]);
-    return run;
+    return this.read(scope, (query) => this.readRun(query, runId, scope));
   }
 
   async listRuns({ definitionId, status, subject, before, limit }: RunFilter, scope: OwnerScope): Promise<RunRow[]> {
     const { listRuns, listRunsOfSubject } = this.context.statements;
     const kind = scopeKind(scope);
     const values = [scopeValue(scope), definitionId, status, before, limit];
-    return subject
-      ? this.read<RunRow>(listRunsOfSubject[kind], [...values, subject.type, subject.id])
-      : this.read<RunRow>(listRuns[kind], values);
+    return this.read(scope, (query) =>
+      subject
+        ? query<RunRow>(listRunsOfSubject[kind], [...values, subject.type, subject.id])
+        : query<RunRow>(listRuns[kind], values),
+    );
   }
 
   async countRuns(scope: OwnerScope, definitionId?: string): Promise<Partial<Record<RunStatus, number>>> {
-    const { statements } = this.context;
-    const rows = await this.read<CountRow>(statements.countRuns[scopeKind(scope)], [scopeValue(scope), definitionId]);
+    const statement = this.context.statements.countRuns[scopeKind(scope)];
+    const rows = await this.read(scope, (query) => query<CountRow>(statement, [scopeValue(scope), definitionId]));
     return Object.fromEntries(rows.map(({ status, runs }) => [status, runs]));
   }
 
   async history(runId: string, scope: OwnerScope): Promise<RunHistory | undefined> {
     const { statements } = this.context;
-    const run = await this.getRun(runId, scope);
-    if (!run) return undefined;
-    const stageRuns = (await this.read<ReadStageRun>(statements.readStageRuns, [runId])).map(stageRunRow);
-    const attempts = await this.read<AttemptRow>(statements.readAttempts, [runId]);
-    const steps = await this.read<StepHistoryRow>(statements.readSteps, [runId]);
-    const annotations = await this.read<AnnotationRow>(statements.readAnnotations, [runId]);
-    const lines = await this.read<LogLineRow>(statements.readLines, [runId]);
-    return { run, stageRuns, attempts, steps, annotations, lines };
+    return this.read(scope, async (query) => {
+      const run = await this.readRun(query, runId, scope);
+      if (!run) return undefined;
+      const stageRuns = (await query<ReadStageRun>(statements.readStageRuns, [runId])).map(stageRunRow);
+      const attempts = await query<AttemptRow>(statements.readAttempts, [runId]);
+      const steps = await query<StepHistoryRow>(statements.readSteps, [runId]);
+      const annotations = await query<AnnotationRow>(statements.readAnnotations, [runId]);
+      const lines = await query<LogLineRow>(statements.readLines, [runId]);
+      return { run, stageRuns, attempts, steps, annotations, lines };
+    });
   }
 
   async awaitRuns(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]> {
-    const { pool, statements } = this.context;
-    await pool.query(statements.markAwaited[scopeKind(scope)], [scopeValue(scope), runIds]);
+    const { sessions, statements } = this.context;
+    await sessions.run(scope, (query) => query(statements.markAwaited[scopeKind(scope)], [scopeValue(scope), runIds]));
     // A snapshot of its own: a run that ended while the mark waited is seen here.
     return this.readFinished(runIds, scope);
   }
 
   async readFinished(runIds: readonly string[], scope: OwnerScope): Promise<RunDetails[]> {
-    const { statements } = this.context;
-    return this.read<RunDetails>(statements.readFinished[scopeKind(scope)], [scopeValue(scope), runIds]);
+    const statement = this.context.statements.readFinished[scopeKind(scope)];
+    return this.read(scope, (query) => query<RunDetails>(statement, [scopeValue(scope), runIds]));
+  }
+
+  private async readRun(query: TransactionQuery, runId: string, scope: OwnerScope): Promise<RunDetails | undefined> {
+    const statement = this.context.statements.getRun[scopeKind(scope)];
+    const [run] = await query<RunDetails>(statement, [scopeValue(scope), runId]);
+    return run;
   }
 
   /**
    * A read, again on another connection where its own broke: after a restart or a failover the pool holds connections that
    * are dead and don't know it yet, and a person who asks for a status has nothing to do with that.
    */
-  private async read<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  private async read<T>(scope: OwnerScope, work: (query: TransactionQuery) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.context.pool.query<Row>(statement, values);
+        return await this.context.sessions.run(scope, work);
       } catch (error) {
         if (tries > READ_RETRIES || !breaksConnection(error)) throw error;
       }

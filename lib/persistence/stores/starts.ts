@@ -1,5 +1,6 @@
 import type { CountedStarts, CreatedRun, JoinedTransaction, NewRun, StartStore } from '../../engine/ports/index.js';
 import { createRunsValues, type CreatedRow } from '../dialects/postgres/statements/create-runs.js';
+import { joined } from './joined.js';
 import type { StoreContext } from './store-context.js';
 
 /** Starts: one statement, in a transaction of its own or in the host's. */
@@ -23,12 +24,13 @@ export class PostgresStarts implements StartStore {
 
   async heldKeys(digests: readonly Buffer[], transaction?: JoinedTransaction): Promise<boolean[]> {
     if (digests.length === 0) return [];
-    const { pool, statements, clock } = this.context;
+    const { pool, sessions, statements, clock } = this.context;
     const values = [clock.offsetMs, digests];
-    const rows = transaction
-      ? ((await transaction.query(statements.heldKeys.text, values)) as { held: boolean }[])
-      : await pool.query<{ held: boolean }>(statements.heldKeys, values);
-    return rows.map(({ held }) => held);
+    const within = transaction && (await joined(transaction)<{ held: boolean }>(statements.heldKeys, values));
+    if (within && !sessions.guarded) return within.map(({ held }) => held);
+    // Under row-level security the host's session may be of another owner than the keys are.
+    const committed = await pool.query<{ held: boolean }>(statements.heldKeys, values);
+    return committed.map(({ held }, index) => held || within?.[index]?.held === true);
   }
 
   async countStarts(definitionId: string, starts: number): Promise<CountedStarts> {
@@ -38,16 +40,23 @@ export class PostgresStarts implements StartStore {
   }
 
   private async write(runs: readonly NewRun[], transaction?: JoinedTransaction): Promise<CreatedRow[]> {
-    const { pool, statements, clock } = this.context;
+    const { sessions, statements, clock } = this.context;
     const statement = runs.some((run) => run.parent)
       ? statements.createChildren
       : runs.some((run) => run.idempotency)
         ? statements.createRunsKeyed
         : statements.createRuns;
-    const values = createRunsValues(clock.offsetMs, runs);
-    return transaction
-      ? ((await transaction.query(statement.text, values)) as CreatedRow[])
-      : pool.query<CreatedRow>(statement, values);
+    const rows = new Map<NewRun, CreatedRow>();
+    await sessions.forOwners(
+      runs.map(({ ownerId }) => ownerId),
+      transaction,
+      async (query, owners) => {
+        const theirs = runs.filter(({ ownerId }) => owners.includes(ownerId));
+        const answers = await query<CreatedRow>(statement, createRunsValues(clock.offsetMs, theirs));
+        theirs.forEach((run, index) => rows.set(run, answers[index]!));
+      },
+    );
+    return runs.map((run) => rows.get(run)!);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { ownedBy } from '../row-level-security/owner-setting.js';
 import type { EntitySubject } from './entity-subject.js';
 import { findEntitySubjects, type ReadMark } from './find-entity-subjects.js';
 
@@ -9,6 +10,8 @@ export class EntitySubjects {
   constructor(
     private readonly host: DataSource,
     private readonly readMark: ReadMark,
+    /** Under row-level security, which the host's own tables may have too. */
+    private readonly guarded = false,
   ) {}
 
   /**
@@ -22,8 +25,15 @@ export class EntitySubjects {
     return (this.#found = findEntitySubjects(this.host, this.readMark));
   }
 
-  /** Reads through the given manager where there is one, else on a connection of the host's pool. */
-  load(subject: EntitySubject, id: string, manager?: unknown): Promise<object | null> {
-    return subject.load((manager as EntityManager | undefined) ?? this.host.manager, id);
+  /**
+   * Reads through the given manager where there is one, else on a connection of the host's pool. Under row-level security in a session of
+   * the owner, and the manager's transaction is its caller's again afterwards.
+   */
+  load(subject: EntitySubject, id: string, ownerId: string | null, given?: unknown): Promise<object | null> {
+    const manager = given as EntityManager | undefined;
+    if (!this.guarded || ownerId === null) return subject.load(manager ?? this.host.manager, id);
+    const read = (on: EntityManager) =>
+      ownedBy({ query: (sql, values) => on.query(sql, values) }, ownerId, () => subject.load(on, id));
+    return manager ? read(manager) : this.host.transaction(read);
   }
 }

@@ -171,9 +171,10 @@ class AttemptJournal implements StepJournal {
   };
 
   readonly commitWith: StepJournal['commitWith'] = async (body) => {
-    const { lease } = this.attempt;
+    const { lease, job } = this.attempt;
     const { verdict, crash } = await new HostCommit(this.parts).run({
       lease,
+      owner: job.run.ownerId,
       body,
       crash: (write) => (write.op === 'finish' ? this.parts.crashes?.take(stepName(write.key)) : undefined),
     });

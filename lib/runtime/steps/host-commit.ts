@@ -24,6 +24,8 @@ export interface HostCommitParts {
 
 export interface HostCommitRequest {
   readonly lease: Lease;
+  /** Whose run it is. */
+  readonly owner: string | null;
   readonly body: (manager: unknown) => Promise<AttemptWrite | undefined>;
   /** Where a test lets its process die, asked once the body has run. */
   readonly crash: (write: AttemptWrite) => CrashPoint | undefined;
@@ -53,14 +55,14 @@ export class HostCommit {
   constructor(private readonly parts: HostCommitParts) {}
 
   /** @throws what the body or the commit failed with, after the rollback; GivenUp when the process ends */
-  async run({ lease, body, crash }: HostCommitRequest): Promise<HostCommitted> {
+  async run({ lease, owner, body, crash }: HostCommitRequest): Promise<HostCommitted> {
     const { transactions, store, outages } = this.parts;
     let phase: Phase = 'begin';
     let verdict: StepVerdict = 'not-fenced';
     let write: StepWrite | undefined;
     let dies: CrashPoint | undefined;
     try {
-      await transactions.run(async (manager, transaction) => {
+      await transactions.run(owner, async (manager, transaction) => {
         phase = 'body';
         const given = await body(manager);
         dies = given && crash(given);

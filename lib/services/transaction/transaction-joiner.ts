@@ -38,7 +38,10 @@ export class TransactionJoiner {
       });
     }
     if (!isInTransaction(found)) throw new TransactionRequiredError({ code: 'ROOT_MANAGER', method });
-    const transaction: JoinedTransaction = { query: (sql, parameters) => found.query(sql, parameters) };
+    const transaction: JoinedTransaction = {
+      session: found.queryRunner as object,
+      query: (sql, parameters) => found.query(sql, parameters),
+    };
     if (needsReadCommitted) await refuseStricter(transaction, method);
     return transaction;
   }

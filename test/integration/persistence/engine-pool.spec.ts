@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { isDataError, isLockTimeout, isTransientError } from '../../../lib/persistence/database-errors.js';
 import { EnginePool } from '../../../lib/persistence/engine-pool.js';
-import type { EnginePoolOptions, Statement } from '../../../lib/persistence/engine-pool.js';
+import type { TransactionQuery, EnginePoolOptions, Statement } from '../../../lib/persistence/engine-pool.js';
 import { freshDatabase } from '../../support/database.js';
 import type { FreshDatabase } from '../../support/database.js';
 
@@ -78,6 +78,52 @@ describe('EnginePool', () => {
     expect(await pool.query(ONE, [2])).toEqual([{ one: 2 }]);
     expect(warnings).toEqual([expect.stringContaining('PgBouncer')]);
     expect(await pool.query(statement('p', 'SELECT name FROM pg_prepared_statements'))).toEqual([]);
+  });
+
+  it('FAULT G3: two calls that lose theirs at once both go on, a transaction from its beginning', async () => {
+    const pool = await openPool({ size: 2 });
+    /** In two transactions that are open at the same time, so on both connections. */
+    const onBoth = async (work: (query: TransactionQuery) => Promise<unknown>): Promise<void> => {
+      let open = 0;
+      let release!: () => void;
+      const together = new Promise<void>((resolve) => (release = resolve));
+      const one = (): Promise<void> =>
+        pool.transaction(async (query) => {
+          if (++open === 2) release();
+          await together;
+          await work(query);
+        });
+      await Promise.all([one(), one()]);
+    };
+    await onBoth((query) => query(ONE, [1]));
+    await onBoth((query) => query(statement('deallocate', 'DEALLOCATE ALL')));
+    let begun = 0;
+    const transaction = pool.transaction(async (query) => {
+      begun += 1;
+      return query(ONE, [5]);
+    });
+    expect(await Promise.all([pool.query(ONE, [6]), transaction])).toEqual([[{ one: 6 }], [{ one: 5 }]]);
+    expect(begun).toBe(2);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('OWNER-4: a role, or an owner, is taken for a transaction and never stays with the connection', async () => {
+    const pool = await openPool({ size: 1 });
+    const role = `taken_${database.name}`;
+    await pool.dataSource.query(`CREATE ROLE "${role}"`);
+    const WHO = statement('who', `SELECT current_user::text AS role, current_setting('app.owner_id', true) AS owner`);
+    const owner = `o'x \\ "é" $1; --`;
+    const [user] = await pool.query<{ role: string }>(WHO);
+    pool.actAs(role);
+    expect(await pool.query(WHO)).toEqual([{ role, owner: null }]);
+    expect(await pool.transactionOf(owner, (query) => query(WHO))).toEqual([{ role: user!.role, owner }]);
+    expect(await pool.transaction((query) => query(WHO))).toEqual([{ role, owner: '' }]);
+    const [left] = (await pool.dataSource.query(WHO.text)) as unknown[];
+    expect(left).toEqual({ role: user!.role, owner: '' });
+    await pool.dataSource.query(`DROP ROLE "${role}"`);
+    await expect(pool.query(WHO)).rejects.toThrow('does not exist');
+    pool.actAs(user!.role);
+    expect(await pool.query(WHO)).toEqual([{ role: user!.role, owner: '' }]);
   });
 
   it("OPS-3: limits meant for the host's requests don't reach the engine's statements", async () => {

@@ -303,8 +303,8 @@ describe('ctx.transaction', () => {
     const host1 = opened();
     const loses = once<never>();
     const flow = flowOf((ctx) => ctx.transaction('book', book('a')));
-    const run: HostTransactions['run'] = async (work) => {
-      const answer = await host1.run(work);
+    const run: HostTransactions['run'] = async (owner, work) => {
+      const answer = await host1.run(owner, work);
       loses(() => {
         throw new Error('Connection terminated unexpectedly');
       });
@@ -323,10 +323,10 @@ describe('ctx.transaction', () => {
     const flow = flowOf((ctx) => ctx.transaction('book', book('a')));
     let failures = 0;
     const failure = (code: string): Error => Object.assign(new Error(code), { code });
-    const run: HostTransactions['run'] = async (work) => {
+    const run: HostTransactions['run'] = async (owner, work) => {
       // Once before it begins, once instead of the commit.
       if (failures++ === 0) throw failure('57P03');
-      return host1.run(async (...given) => {
+      return host1.run(owner, async (...given) => {
         const answer = await work(...given);
         if (failures++ < 3) throw failure('40001');
         return answer;
@@ -408,7 +408,7 @@ describe('ctx.transaction', () => {
   });
 
   it('TX-3: a statement that fails behind the last one makes the commit uncertain', async () => {
-    const spoilt = opened().run(async (manager, transaction) => {
+    const spoilt = opened().run(null, async (manager, transaction) => {
       await transaction.query(`INSERT INTO bookings VALUES ('-', 'a')`);
       void (manager as EntityManager).query('SELECT nothing').catch(() => undefined);
     });

@@ -23,7 +23,7 @@ describe('resolveOptions', () => {
       schema: null,
       tablePrefix: 'workflow_',
       migrations: 'check',
-      worker: { concurrency: 20, pollIntervalMs: 1_000, queues: null, notify: true },
+      worker: { concurrency: 20, pollIntervalMs: 1_000, queues: null, notify: true, listenUrl: null },
       transport: null,
       queue: { default: 'default' },
       lease: { heartbeatIntervalMs: 60_000, staleThresholdMs: 300_000, absoluteTimeoutMs: 3_600_000, maxLosses: 5 },
@@ -31,7 +31,13 @@ describe('resolveOptions', () => {
         policy: { maxAttempts: 3, backoff: { kind: 'list', delaysMs: [30_000, 120_000, 600_000] }, jitter: 0.1 },
         maxAttemptsCap: 10,
       },
-      limits: { maxStageRuns: 200, nestingDepth: 3, maxOutputBytes: 65_536, maxInputBytes: 262_144 },
+      limits: {
+        maxStageRuns: 200,
+        nestingDepth: 3,
+        maxOutputBytes: 65_536,
+        maxInputBytes: 262_144,
+        startsPerMinute: null,
+      },
       shutdownGraceMs: 30_000,
       stuckAfterMs: 900_000,
       requeueAfterMs: 60_000,
@@ -40,7 +46,8 @@ describe('resolveOptions', () => {
       idempotency: { ttlMs: 2_592_000_000, strict: false },
       events: { retentionMs: 604_800_000 },
       outbox: { policy: expect.objectContaining({ maxAttempts: 10 }) },
-      owners: { resolve: null, load: null },
+      owners: { resolve: null, load: null, rowLevelSecurity: null },
+      subjects: { resolvers: {} },
       authorization: { authorizer: null, abilities: {}, operations: NO_ABILITIES, timeoutMs: 10_000 },
       systemActor: null,
       messages: {},
@@ -54,6 +61,28 @@ describe('resolveOptions', () => {
     expect(resolveOptions({ transport: transport as never }).transport).toBe(transport);
     for (const wrong of ['bullmq', null, class {}, { ...transport, cancelByRun: undefined }])
       expect(problemsOf({ transport: wrong })).toEqual({ transport: expect.stringContaining('cancelByRun') });
+  });
+
+  it('OWNER-4: row-level security is on by switching roles, or by a login of the engine', () => {
+    const of = (rowLevelSecurity: unknown) => resolveOptions({ owners: { rowLevelSecurity } as never }).owners;
+    expect(of(true)).toMatchObject({ rowLevelSecurity: 'switch' });
+    expect(of(false)).toMatchObject({ rowLevelSecurity: null });
+    const logins = [{ username: 'engine', password: 'x' }, { username: 'engine' }, { url: 'postgres://engine@db/app' }];
+    for (const dispatcher of logins) expect(of({ dispatcher })).toMatchObject({ rowLevelSecurity: { dispatcher } });
+    const wrong = [
+      null,
+      1,
+      'true',
+      {},
+      { dispatcher: true },
+      { dispatcher: { username: '' } },
+      { dispatcher: { url: 'mysql://db' } },
+    ];
+    const mixed = [{ dispatcher: logins[0], other: 1 }, { dispatcher: { ...logins[0], url: 'postgres://db' } }];
+    for (const rowLevelSecurity of [...wrong, ...mixed])
+      expect(problemsOf({ owners: { rowLevelSecurity } })).toEqual({
+        'owners.rowLevelSecurity': expect.stringContaining('{ dispatcher: { username, password } }'),
+      });
   });
 
   it('MOD-1: what is given counts, durations in any form', () => {
