@@ -33,6 +33,6 @@ export function annotationEntity(names: TableNames): EntitySchema<WorkflowAnnota
       attempt: int('attempt', nullable),
       createdAt: instantNow('created_at'),
     },
-    indices: [{ name: 'annotations_run', columns: ['runId', 'key'] }],
+    indices: [{ name: 'annotations_run', columns: ['runId', 'id'] }],
   });
 }

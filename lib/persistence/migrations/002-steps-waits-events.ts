@@ -101,7 +101,7 @@ function notes({ annotations, logLines, prefix }: TableNames): string[] {
   attempt int,
   created_at timestamptz NOT NULL DEFAULT now()
 )`,
-    `CREATE INDEX "${prefix}annotations_run" ON ${annotations} (run_id, key)`,
+    `CREATE INDEX "${prefix}annotations_run" ON ${annotations} (run_id, id)`,
     `CREATE TABLE ${logLines} (
   id uuid PRIMARY KEY,
   run_id uuid NOT NULL,
