@@ -63,11 +63,13 @@ export class Engine implements EnginePort, DrivenEngine {
     this.#parts.storage.announceWithin(transaction, hint);
 
   announce(hint: Hint): void {
-    const { worker, link, relay, results } = this.#parts.runtime;
+    const { worker, link, relay, results, family } = this.#parts.runtime;
     this.#parts.storage.notifier.publish(hint);
     if (hint.cancelled) {
       void worker.cancelled(hint.cancelled);
       link?.cancelled(hint.cancelled);
+      // They may have children that were waited for, or be such.
+      family.kick();
     }
     if (hint.work) (link ?? worker).kick();
     if (hint.finished) results.finished(hint.finished.map((runId) => ({ runId, status: 'CANCELLED', awaited: true })));
@@ -121,7 +123,11 @@ export class Engine implements EnginePort, DrivenEngine {
   async start(registry: SchedulerRegistryLike | undefined): Promise<void> {
     const { storage, runtime, executes, wakeEveryMs } = this.#parts;
     await storage.notifier.start();
-    this.#unsubscribe = storage.notifier.subscribe(({ events }) => events && this.#match(runtime.matcher.sweep(0, 0)));
+    this.#unsubscribe = storage.notifier.subscribe(({ events, cancelled }) => {
+      if (events) this.#match(runtime.matcher.sweep(0));
+      // Told inside a transaction of the host's, it is heard here and nowhere else.
+      if (cancelled) runtime.family.kick();
+    });
     runtime.relay.start();
     runtime.dueTimer.start();
     runtime.waitTimer.start();
@@ -152,6 +158,7 @@ export class Engine implements EnginePort, DrivenEngine {
       this.#ended('the due timer', runtime.dueTimer.stop()),
       this.#ended('the timer of waits', runtime.waitTimer.stop()),
       this.#ended('the delivery of children', runtime.family.stop()),
+      this.#ended('the matching of events', runtime.matcher.stop()),
       this.#ended('a wake pass', runtime.pass.stop()),
     ]);
     // After the worker: its last outcomes have events too.

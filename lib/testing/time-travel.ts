@@ -25,7 +25,7 @@ export class TimeTravel {
           `A wake pass failed: ${report.errors.map(({ part, message }) => `${part}: ${message}`).join('; ')}`,
         );
       // Whoever stored an event or a wait a moment ago may be about to match them: nothing is left to chance here.
-      const { matched } = await engine.runtime.matcher.sweep(0, 0);
+      const matched = await engine.runtime.matcher.sweep(0);
       const { processed: ran } = await engine.processAvailable({ max: MOST_JOBS });
       processed += ran;
       if (ran === 0 && matched === 0 && didNothing(report)) return { processed };

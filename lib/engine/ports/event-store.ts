@@ -41,6 +41,15 @@ export type Cursor = string | null;
 /** What became of a signal to a run. */
 export type SignalVerdict = 'delivered' | 'stored' | 'duplicate' | 'ended';
 
+export interface FiredTimeouts {
+  /** Waits whose time is over for their stage. */
+  readonly fired: number;
+  /** Rows that were dealt with, those included that nobody awaited any more. */
+  readonly ended: number;
+  /** Waits whose run was locked by somebody: they come again. */
+  readonly busy: number;
+}
+
 export interface EventStore {
   /** Stores an event. Matching is a transaction of its own, after the commit. False: this message was stored before. */
   storeEvent(event: NewEvent, transaction?: JoinedTransaction): Promise<boolean>;
@@ -81,8 +90,8 @@ export interface EventStore {
 
   /** Waits for events whose limit has passed. After what lies there for them has been matched, `fireTimeouts` ends them. */
   overdueEventWaits(limit: number, aheadMs: number): Promise<EventWait[]>;
-  /** Ends them as timed out, under the runs' locks. Returns how many. */
-  fireTimeouts(waits: readonly EventWait[], aheadMs: number): Promise<number>;
+  /** Ends them as timed out, under the runs' locks; those whose stage or run has ended are cancelled. */
+  fireTimeouts(waits: readonly EventWait[], aheadMs: number): Promise<FiredTimeouts>;
 
   /** Removes events kept longer than `retentionMs`. Returns how many. */
   pruneEvents(retentionMs: number, limit: number): Promise<number>;

@@ -165,10 +165,28 @@ export interface FiredWaits {
   readonly retries: number;
   /** Stage runs that go on: jobs became due. */
   readonly resumed: number;
-  /** Milliseconds until the next wait is due, or null. */
+  /** Rows that were dealt with, those included that nobody awaited any more. */
+  readonly ended: number;
+  /** Milliseconds until the next wait is due, the limits of waits for events included, or null. */
   readonly nextInMs: number | null;
   /** The page was full, or rows of it were locked: there may be more. */
   readonly more: boolean;
+}
+
+export interface DeliveredChildren {
+  /** Steps that waited. */
+  readonly delivered: number;
+  /** Children whose parents know now, whatever those did with it. */
+  readonly told: number;
+  /** The page was full: there may be more. */
+  readonly more: boolean;
+}
+
+export interface OrphanedRun {
+  readonly runId: string;
+  readonly parentEnded: FinishedRun['status'];
+  /** Its parent was terminated: it is too, without hooks (CANCEL-4). */
+  readonly terminated: boolean;
 }
 
 /** A wait and the event that ends it. */
@@ -217,9 +235,9 @@ export interface StepStore {
    */
   fireDue(limit: number, aheadMs: number): Promise<FiredWaits>;
 
-  /** Ends waits that were given up for lost: what children came to (STEP-9). Returns how many were delivered. */
-  deliverChildren(limit: number): Promise<number>;
+  /** Tells parents what their children came to, and ends the steps that still wait for exactly those (STEP-9). */
+  deliverChildren(limit: number): Promise<DeliveredChildren>;
 
-  /** Open runs whose parents ended and that were waited for: to be cancelled (CANCEL-3). */
-  findOrphans(limit: number): Promise<{ readonly runId: string; readonly parentEnded: FinishedRun['status'] }[]>;
+  /** Open runs whose parents ended and that were waited for: to be cancelled (CANCEL-3). The mark of one whose parent lives goes. */
+  findOrphans(limit: number): Promise<OrphanedRun[]>;
 }

@@ -88,7 +88,7 @@ export function decideCancel(
   return endOpen(
     definition,
     state,
-    { to: 'CANCELLED', reason },
+    { to: 'CANCELLED', reason, terminated: !hooks },
     { type: 'run:cancelled', data: { reason } },
     hooks,
     context,

@@ -83,7 +83,8 @@ export interface RunFailure {
 export type RunChange =
   | { readonly to: 'COMPLETED'; readonly output: JsonText }
   | { readonly to: 'FAILED'; readonly failure: RunFailure }
-  | { readonly to: 'CANCELLED'; readonly reason: string | null }
+  /** `terminated`: no hook is called for it, also not for bodies that end later, nor for its children (CANCEL-4). */
+  | { readonly to: 'CANCELLED'; readonly reason: string | null; readonly terminated: boolean }
   | { readonly to: 'RUNNING' };
 
 /** What follows from one event: rows to write, in the transaction of the event itself. */

@@ -4,6 +4,7 @@ import type {
   EventMatch,
   EventStore,
   EventWait,
+  FiredTimeouts,
   JoinedTransaction,
   NewEvent,
   OwnerScope,
@@ -134,18 +135,18 @@ export class PostgresEvents implements EventStore {
     return rows.map((row) => ({ ...eventWait(row), overdue: true }));
   }
 
-  async fireTimeouts(waits: readonly EventWait[], aheadMs: number): Promise<number> {
-    if (waits.length === 0) return 0;
+  async fireTimeouts(waits: readonly EventWait[], aheadMs: number): Promise<FiredTimeouts> {
+    if (waits.length === 0) return { fired: 0, ended: 0, busy: 0 };
     const { pool, statements } = this.context;
     return pool.transaction(async (query) => {
-      const { had } = await this.lock(query, waits);
-      if (had.length === 0) return 0;
-      const [row] = await query<{ fired: number }>(statements.fireTimeouts, [
+      const { had, busy } = await this.lock(query, waits);
+      if (had.length === 0) return { fired: 0, ended: 0, busy: busy.length };
+      const [row] = await query<Omit<FiredTimeouts, 'busy'>>(statements.fireTimeouts, [
         this.offsetMs,
         aheadMs,
         ...nameValues(had),
       ]);
-      return row!.fired;
+      return { ...row!, busy: busy.length };
     });
   }
 

@@ -1,4 +1,4 @@
-import type { ChangeDecision, FinishedRun, LockedRun, WorkflowStore } from '../../engine/ports/index.js';
+import type { ChangeDecision, FinishedRun, LockedRun, OrphanedRun, WorkflowStore } from '../../engine/ports/index.js';
 import { decideCancel } from '../../engine/state/decide.js';
 import type { DecideContext } from '../../engine/state/enter-node.js';
 import { BackgroundLoop } from '../background/background-loop.js';
@@ -60,10 +60,11 @@ export class Family {
     const { store, batch, onDelivered } = this.parts;
     let delivered = 0;
     for (;;) {
-      const count = await store.deliverChildren(batch);
-      delivered += count;
-      if (count > 0) onDelivered(count);
-      if (count < batch) return delivered;
+      const page = await store.deliverChildren(batch);
+      delivered += page.delivered;
+      if (page.delivered > 0) onDelivered(page.delivered);
+      // A page of ends that nobody waits for any more is no end; one that is locked as a whole would be the same again.
+      if (!page.more || page.told === 0) return delivered;
     }
   }
 
@@ -73,17 +74,17 @@ export class Family {
     for (;;) {
       const orphans = await store.findOrphans(batch);
       let ended = 0;
-      for (const { runId, parentEnded } of orphans) if (await this.#cancel(runId, parentEnded)) ended++;
+      for (const orphan of orphans) if (await this.#cancel(orphan)) ended++;
       cancelled += ended;
       if (ended === 0 || orphans.length === 0) return cancelled;
     }
   }
 
-  /** Its own children are marked by this, and come in the next round. */
-  async #cancel(runId: string, parentEnded: FinishedRun['status']): Promise<boolean> {
+  /** As its parent was, with hooks or without. Its own children are marked by this, and come in the next round. */
+  async #cancel({ runId, parentEnded, terminated }: OrphanedRun): Promise<boolean> {
     const { store, log, onFinished } = this.parts;
     try {
-      const result = await store.changeRun(runId, { all: true }, (run) => this.#decide(run, parentEnded));
+      const result = await store.changeRun(runId, { all: true }, (run) => this.#decide(run, parentEnded, !terminated));
       if (result?.finished) onFinished([result.finished]);
       return result?.answer ?? false;
     } catch (error) {
@@ -93,10 +94,10 @@ export class Family {
     }
   }
 
-  #decide({ row, state }: LockedRun, parentEnded: FinishedRun['status']): ChangeDecision<boolean> {
+  #decide({ row, state }: LockedRun, parentEnded: OrphanedRun['parentEnded'], hooks: boolean): ChangeDecision<boolean> {
     const { definitions, context } = this.parts;
     const definition = definitions.byKey(row.definitionKey)?.compiled;
-    const transition = decideCancel(definition, state, `Its parent run is ${parentEnded}.`, true, context);
+    const transition = decideCancel(definition, state, `Its parent run is ${parentEnded}.`, hooks, context);
     return transition ? { transition, answer: true } : { transition: null, answer: false };
   }
 }

@@ -1,6 +1,7 @@
 import { decodeJson } from '../../engine/codec/index.js';
 import { compileCondition, EventValue } from '../../engine/expression/index.js';
 import type { Cursor, EventMatch, EventWait, StoredEvent, WorkflowStore } from '../../engine/ports/index.js';
+import { Lanes } from '../background/lanes.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
@@ -34,12 +35,13 @@ const BUSY_PAUSE_MS = 20;
 /** What is younger than this is somebody's who is at it. */
 const SWEEP_AFTER_MS = 5_000;
 
-/** What a sweep did. */
-export interface Swept {
-  /** Waits that events ended. */
-  readonly matched: number;
-  /** Waits for events whose limit passed. */
+/** Matchings of single events and stage runs at once: connections are left to those who claim and record. */
+const LANES = 2;
+
+export interface TimedOut {
   readonly timeouts: number;
+  /** Some are locked by somebody: they come again. */
+  readonly busy: boolean;
 }
 
 /**
@@ -48,10 +50,23 @@ export interface Swept {
  * died over it. So that no order of the two loses one, and no number of lookers delivers it twice (protocols, section 6).
  */
 export class EventMatcher {
+  readonly #lanes = new Lanes(LANES);
+  #stopped = false;
+
   constructor(private readonly parts: EventMatcherParts) {}
 
+  /** Begins nothing more, and resolves when what is under way has ended. What was not begun the wake pass of others finds. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#lanes.idle();
+  }
+
   /** An event was stored: ends the waits that it is for. Rejects with what the store throws. Returns how many. */
-  async matchEvent(event: StoredEvent): Promise<number> {
+  matchEvent(event: StoredEvent): Promise<number> {
+    return this.#lanes.run(async () => (this.#stopped ? 0 : this.#matchEvent(event)));
+  }
+
+  async #matchEvent(event: StoredEvent): Promise<number> {
     const { store, batch } = this.parts;
     // Read once, for however many conditions.
     const payload = valueOf(event);
@@ -70,18 +85,14 @@ export class EventMatcher {
     } while (after !== null);
     // What was busy is left to the wake pass, which comes back as long as this event counts as unmatched.
     if (complete) await store.markMatched([event.id]);
-    if (fired > 0) this.parts.onResumed(fired);
     return fired;
   }
 
   /** Stage runs wait since a moment ago: ends those of their waits that stored events are for. Never rejects. */
   async matchStageRuns(stageRunIds: readonly string[]): Promise<void> {
-    const { store, outages, log, batch } = this.parts;
+    const { store, outages, log } = this.parts;
     try {
-      for (let at = 0; at < stageRunIds.length; at += batch) {
-        const page = stageRunIds.slice(at, at + batch);
-        await this.matchWaits(await store.uncheckedWaits(page, page.length * MOST_WAITS));
-      }
+      await this.#lanes.run(() => this.#matchStageRuns(stageRunIds));
       outages.recovered('matching events');
     } catch (error) {
       // The wake pass finds them.
@@ -90,47 +101,62 @@ export class EventMatcher {
     }
   }
 
-  /** Ends those of these waits that stored events are for. Rejects with what the store throws. Returns how many. */
-  async matchWaits(waits: readonly EventWait[]): Promise<number> {
-    let fired = 0;
-    const checked: EventWait[] = [];
-    for (const wait of waits) {
-      const ended = await this.#matchWait(wait);
-      if (ended !== 'busy') checked.push(wait);
-      if (ended === 'fired') fired++;
-    }
-    if (checked.length > 0) await this.parts.store.markChecked(checked);
-    if (fired > 0) this.parts.onResumed(fired);
-    return fired;
-  }
-
   /**
-   * What those left behind who died between storing and matching, and what was busy; then waits whose limit has passed.
-   * `aheadMs` moves limits only. Rejects with what the store throws.
+   * What those left behind who died between storing and matching, and what was busy. Rejects with what the store throws. Returns
+   * how many waits it ended.
    */
-  async sweep(aheadMs: number, afterMs = SWEEP_AFTER_MS): Promise<Swept> {
+  async sweep(afterMs = SWEEP_AFTER_MS): Promise<number> {
     const { store, batch } = this.parts;
     let matched = 0;
-    for (const event of await store.unmatchedEvents(afterMs, batch))
-      matched += await this.#guarded(() => this.matchEvent(event));
-    matched += await this.matchWaits(await store.uncheckedWaits({ olderThanMs: afterMs }, batch));
-    return { matched, timeouts: await this.timeOut(aheadMs) };
+    for (const event of await store.unmatchedEvents(afterMs, batch)) {
+      matched += (await this.#guarded(() => this.#matchEvent(event))) ?? 0;
+    }
+    const { fired } = await this.#matchWaits(await store.uncheckedWaits({ olderThanMs: afterMs }, batch));
+    return matched + fired;
   }
 
-  /** Ends waits for events whose limit has passed, after what came in time has ended its own. */
-  async timeOut(aheadMs: number): Promise<number> {
+  /** Ends waits for events whose limit has passed, after what came in time has ended its own. Rejects with what the store throws. */
+  async timeOut(aheadMs: number): Promise<TimedOut> {
     const { store, batch, onResumed } = this.parts;
     let timeouts = 0;
     for (;;) {
       const overdue = await store.overdueEventWaits(batch, aheadMs);
-      if (overdue.length === 0) return timeouts;
-      const matched = await this.matchWaits(overdue);
-      const ended = await store.fireTimeouts(overdue, aheadMs);
-      timeouts += ended;
-      if (ended > 0) onResumed(ended);
+      if (overdue.length === 0) return { timeouts, busy: false };
+      const { fired: matched, busy } = await this.#matchWaits(overdue);
+      // For one that is busy an event lies there that came in time: it is not over.
+      const over = overdue.filter((wait) => !busy.has(wait));
+      const { fired, ended, busy: locked } = await store.fireTimeouts(over, aheadMs);
+      timeouts += fired;
+      if (fired > 0) onResumed(fired);
+      const isBusy = locked > 0 || busy.size > 0;
       // A page of which nothing could be ended would be the same page again.
-      if (overdue.length < batch || matched + ended === 0) return timeouts;
+      if (overdue.length < batch || matched + ended === 0) return { timeouts, busy: isBusy };
     }
+  }
+
+  async #matchStageRuns(stageRunIds: readonly string[]): Promise<void> {
+    const { store, batch } = this.parts;
+    for (let at = 0; at < stageRunIds.length && !this.#stopped; at += batch) {
+      const page = stageRunIds.slice(at, at + batch);
+      await this.#matchWaits(await store.uncheckedWaits(page, page.length * MOST_WAITS));
+    }
+  }
+
+  /** Ends those of these waits that stored events are for. `busy`: there is one, and the run was locked by somebody. */
+  async #matchWaits(
+    waits: readonly EventWait[],
+  ): Promise<{ readonly fired: number; readonly busy: ReadonlySet<EventWait> }> {
+    let fired = 0;
+    const busy = new Set<EventWait>();
+    const checked: EventWait[] = [];
+    for (const wait of waits) {
+      const ended = await this.#guarded(() => this.#matchWait(wait));
+      if (ended === 'none' || ended === 'fired') checked.push(wait);
+      if (ended === 'fired') fired++;
+      if (ended === 'busy') busy.add(wait);
+    }
+    if (checked.length > 0) await this.parts.store.markChecked(checked);
+    return { fired, busy };
   }
 
   async #matchWait(wait: EventWait): Promise<'fired' | 'none' | 'busy'> {
@@ -151,7 +177,7 @@ export class EventMatcher {
   }
 
   async #fire(matches: readonly EventMatch[]): Promise<{ fired: number; complete: boolean }> {
-    const { store, pauses, batch } = this.parts;
+    const { store, pauses, batch, onResumed } = this.parts;
     let fired = 0;
     let left = matches;
     for (let tries = 0; left.length > 0 && tries < BUSY_TRIES; tries++) {
@@ -160,6 +186,8 @@ export class EventMatcher {
       for (let at = 0; at < left.length; at += batch) {
         const answer = await store.fireEvents(left.slice(at, at + batch));
         fired += answer.fired.length;
+        // At once: what comes later may fail.
+        if (answer.fired.length > 0) onResumed(answer.fired.length);
         busy.push(...answer.busy);
       }
       left = busy;
@@ -180,14 +208,14 @@ export class EventMatcher {
     }
   }
 
-  /** One event that can't be dealt with keeps nobody from the page. */
-  async #guarded(work: () => Promise<number>): Promise<number> {
+  /** One event or wait that can't be dealt with keeps nobody from the page. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
       if (this.parts.store.isTransient(error)) throw error;
       this.parts.log.error(`Matching an event failed: ${errorLine(error)}`, errorStack(error));
-      return 0;
+      return undefined;
     }
   }
 }

@@ -9,6 +9,9 @@ export interface DueWaitsParts {
   readonly batch: number;
 }
 
+/** What is due and locked by somebody is looked at again after this. */
+const LOCKED_MS = 100;
+
 export type DueWaitsReport = Pick<FiredWaits, 'timers' | 'timeouts' | 'polls' | 'retries' | 'nextInMs'>;
 
 /** Ends waits whose time has come: sleeps, timeouts, polls, tries of steps (WAIT-1, WAKE-1). */
@@ -26,11 +29,14 @@ export class DueWaits {
       sum.polls += fired.polls;
       sum.retries += fired.retries;
       if (fired.resumed > 0) onResumed(fired.resumed);
-      const ended = fired.timers + fired.timeouts + fired.polls + fired.retries;
       // What is locked by somebody is left for the next time: the same page again would not move it.
-      if (fired.more && ended > 0) continue;
-      sum.timeouts += await matcher.timeOut(aheadMs);
-      return { ...sum, nextInMs: fired.nextInMs };
+      if (fired.more && fired.ended > 0) continue;
+      const { timeouts, busy } = await matcher.timeOut(aheadMs);
+      sum.timeouts += timeouts;
+      return {
+        ...sum,
+        nextInMs: fired.more || busy ? Math.min(fired.nextInMs ?? Infinity, LOCKED_MS) : fired.nextInMs,
+      };
     }
   }
 }

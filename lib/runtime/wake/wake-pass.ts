@@ -92,13 +92,11 @@ export class WakePass {
   /** In the order of WAKE-1. */
   async #parts(tally: WakeTally, probe: WakeProbe, aheadMs: number): Promise<void> {
     const { matcher, family, overdue, relay } = this.parts;
-    if (probe.unmatched || probe.eventWaitsOverdue) {
-      await this.#part(tally, 'events', async () => tally.add('timeouts', (await matcher.sweep(aheadMs)).timeouts));
-    }
+    if (probe.unmatched) await this.#part(tally, 'events', () => matcher.sweep());
     if (probe.childrenEnded || probe.orphans) await this.#part(tally, 'children', () => family.runOnce());
     if (probe.expiredLeases) await this.#part(tally, 'leases', () => this.#reap(tally));
     if (probe.sentOverdue) await this.#part(tally, 'lost messages', () => this.#requeue(tally));
-    if (probe.waitsDue) await this.#part(tally, 'waits', () => this.#fire(tally, aheadMs));
+    if (probe.waitsDue || probe.eventWaitsOverdue) await this.#part(tally, 'waits', () => this.#fire(tally, aheadMs));
     else if (probe.nextWaitInMs !== null) this.parts.waitTimer.note(probe.nextWaitInMs);
     if (probe.delayedDue) await this.#part(tally, 'delayed jobs', () => this.#promote(tally, aheadMs));
     else if (probe.nextDelayedInMs !== null) this.parts.dueTimer.note(probe.nextDelayedInMs);

@@ -84,7 +84,7 @@ export const failing = (given: Partial<Transition> = {}): Transition =>
 
 export const cancelling = (given: Partial<Transition> = {}): Transition =>
   newTransition({
-    run: { to: 'CANCELLED', reason: 'asked for' },
+    run: { to: 'CANCELLED', reason: 'asked for', terminated: false },
     cancelOpen: true,
     events: [{ type: 'run:cancelled', data: { reason: 'asked for' } }],
     ...given,

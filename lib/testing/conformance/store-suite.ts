@@ -1,3 +1,4 @@
+import { describeAbandonedWaits } from './suites/abandoned-waits.suite.js';
 import { describeAudit } from './suites/audit.suite.js';
 import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
 import { describeChildren } from './suites/children.suite.js';
@@ -51,6 +52,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'step writes': describeStepWrites,
   suspensions: describeSuspensions,
   'marks at a suspension': describeSuspensionMarks,
+  'waits that were left behind': describeAbandonedWaits,
   'standing answers': describeStandingAnswers,
   resumptions: describeResumptions,
   'fired waits': describeFiredWaits,

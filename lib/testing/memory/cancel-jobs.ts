@@ -10,12 +10,12 @@ export function finishCancelJob(session: MemorySession, lease: Lease, retryInMs:
   return true;
 }
 
-/** Nothing where the stage run isn't CANCELLED, or where such a job waits already: a write may be repeated. */
+/** Nothing where the stage run isn't CANCELLED, where its run was terminated (CANCEL-4), or where such a job waits already: a write may be repeated. */
 export function addCancelJob(session: MemorySession, lease: Lease, jobId: string, queue: string): void {
   const { db } = session;
   const run = db.runs.get(lease.runId);
   const stageRun = db.stageRuns.get(lease.stageRunId);
-  if (run === undefined || stageRun?.status !== 'CANCELLED') return;
+  if (run === undefined || run.terminated || stageRun?.status !== 'CANCELLED') return;
   const waits = db.jobsOf
     .of(run.id)
     .some((job) => job.kind === 'cancel' && job.stageRunId === stageRun.id && job.state !== 'claimed');

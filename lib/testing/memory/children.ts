@@ -1,5 +1,6 @@
 import type { FailureRecord } from '../../engine/codec/failure-record.js';
-import type { FinishedRun } from '../../engine/ports/work-store.js';
+import type { DeliveredChildren, OrphanedRun } from '../../engine/ports/step-store.js';
+import { isTerminalRun } from '../../engine/state/statuses.js';
 import { ChildRunError } from '../../errors/index.js';
 import { stepKey } from './memory-database.js';
 import type { RunRecord } from './records.js';
@@ -7,21 +8,22 @@ import type { MemorySession } from './session.js';
 import type { StepRecord } from './step-records.js';
 import { endWait } from './waits.js';
 
-/** Tells parents what their children came to (STEP-9). Returns how many waits that ended. */
-export function deliverChildren(session: MemorySession, limit: number): number {
+/** Tells parents what their children came to (STEP-9). */
+export function deliverChildren(session: MemorySession, limit: number): DeliveredChildren {
   const { db } = session;
   let delivered = 0;
-  for (const [nr, child] of db.endedChildren.rows.slice(0, limit).entries()) {
+  const page = db.endedChildren.rows.slice(0, limit);
+  for (const [nr, child] of page.entries()) {
     const row = db.steps.get(stepKey(child.parentStageRunId ?? '', child.parentStep ?? ''));
-    if (row?.status === 'waiting') {
+    if (row?.status === 'waiting' && row.childRunId === child.id) {
       deliverChild(session, child, row, nr);
       delivered++;
     } else {
-      // Whoever is to wait for it finds its end when the wait is opened.
+      // Whoever is to wait for it finds its end when the wait is opened; a retried stage may wait for another one.
       db.runs.patch(child, { parentTold: true });
     }
   }
-  return delivered;
+  return { delivered, told: page.length, more: page.length >= limit };
 }
 
 /** Ends the wait for a child with what it came to. */
@@ -38,15 +40,17 @@ function childFailure({ id, status, failureCode, failureMessage, cancelReason }:
   return { code, name, message, params, retryable: false };
 }
 
-/** Open runs whose parents ended and waited for them: to be cancelled (CANCEL-3). */
-export function findOrphans(
-  { db }: MemorySession,
-  limit: number,
-): { readonly runId: string; readonly parentEnded: FinishedRun['status'] }[] {
-  return db.orphans.rows.slice(0, limit).map(({ id, parentRunId }) => ({
-    runId: id,
-    parentEnded: db.runs.get(parentRunId ?? '')?.status ?? 'CANCELLED',
-  }));
+/** Open runs whose parents ended and waited for them: to be cancelled (CANCEL-3). One whose parent lives loses its mark. */
+export function findOrphans({ db }: MemorySession, limit: number): OrphanedRun[] {
+  const orphans: OrphanedRun[] = [];
+  for (const run of db.orphans.rows.slice(0, limit)) {
+    const parent = db.runs.get(run.parentRunId ?? '');
+    if (parent === undefined) continue;
+    if (isTerminalRun(parent.status))
+      orphans.push({ runId: run.id, parentEnded: parent.status, terminated: parent.terminated });
+    else db.runs.patch(run, { cancelAsked: false });
+  }
+  return orphans;
 }
 
 /** Marks the open children that a run that has ended waited for. */

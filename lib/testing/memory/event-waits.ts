@@ -1,4 +1,4 @@
-import type { Cursor, EventWait, StoredEvent } from '../../engine/ports/event-store.js';
+import type { Cursor, EventWait, FiredTimeouts, StoredEvent } from '../../engine/ports/event-store.js';
 import { ownedKey, stepKey, type MemoryDatabase } from './memory-database.js';
 import type { MemorySession } from './session.js';
 import type { EventRecord, StepRecord } from './step-records.js';
@@ -85,17 +85,19 @@ export function overdueEventWaits(session: MemorySession, limit: number, aheadMs
 const isPast = ({ now }: MemorySession, { dueAt }: StepRecord, aheadMs: number): boolean =>
   dueAt !== null && dueAt <= now + aheadMs;
 
-export function fireTimeouts(session: MemorySession, waits: readonly EventWait[], aheadMs: number): number {
+export function fireTimeouts(session: MemorySession, waits: readonly EventWait[], aheadMs: number): FiredTimeouts {
+  let fired = 0;
   let ended = 0;
   for (const [nr, { stageRunId, key }] of waits.entries()) {
     const row = session.db.steps.get(stepKey(stageRunId, key));
     if (row === undefined || !isOpenEvent(row) || !isPast(session, row, aheadMs)) continue;
+    ended++;
     if (isAbandoned(session, row)) {
       cancelWait(session, row);
       continue;
     }
     endWait(session, row, { status: 'completed', timedOut: true }, nr);
-    ended++;
+    fired++;
   }
-  return ended;
+  return { fired, ended, busy: 0 };
 }

@@ -28,7 +28,7 @@ export function fireDue(session: MemorySession, limit: number, aheadMs: number):
     if (counted !== undefined) counts[counted]++;
     if (before === 'SUSPENDED' && db.stageRuns.get(row.stageRunId)?.status === 'PENDING') resumed++;
   }
-  return { ...counts, resumed, nextInMs: nextWaitIn(session, aheadMs), more: page.length >= limit };
+  return { ...counts, resumed, ended: page.length, nextInMs: nextWaitIn(session, aheadMs), more: page.length >= limit };
 }
 
 function fire(
@@ -76,7 +76,11 @@ function timeOut(
     return undefined;
   }
   const child = row.childRunId === null ? undefined : session.db.runs.get(row.childRunId);
-  if (child !== undefined && isTerminalRun(child.status)) {
+  if (
+    child !== undefined &&
+    isTerminalRun(child.status) &&
+    (child.finishedAt ?? Infinity) <= (row.expiresAt ?? Infinity)
+  ) {
     deliverChild(session, child, row, nr);
     return undefined;
   }

@@ -42,6 +42,8 @@ export interface RunRecord {
   failureParams: JsonText | null;
   failedNode: string | null;
   cancelReason: string | null;
+  /** Cancelled without hooks (CANCEL-4). */
+  terminated: boolean;
   startedAt: number | null;
   finishedAt: number | null;
 }

@@ -3,11 +3,15 @@ import { nodeVisitKey } from './memory-database.js';
 import type { RunRecord } from './records.js';
 import type { MemorySession } from './session.js';
 
-/** A new generation: these stage runs go over to it, with the counters of their nodes; all others stay behind (RUN-5). */
-export function beginGeneration({ db }: MemorySession, run: RunRecord, kept: readonly string[]): void {
+/**
+ * A new generation: these stage runs go over to it, with the counters of their nodes; all others stay behind (RUN-5). It has its
+ * deadline from now on: the old one may have passed long ago.
+ */
+export function beginGeneration({ db, now }: MemorySession, run: RunRecord, kept: readonly string[]): void {
   const before = run.generation;
   const generation = before + 1;
-  db.runs.patch(run, { generation });
+  const deadlineAt = run.deadlineAt === null ? null : now + (run.deadlineAt - run.enqueuedAt);
+  db.runs.patch(run, { generation, deadlineAt });
   for (const id of kept) {
     const stageRun = db.stageRuns.get(id);
     if (stageRun?.runId !== run.id || stageRun.generation !== before) continue;

@@ -1,4 +1,5 @@
 import type { CountedStarts, CreatedRun, NewRun, StartKey } from '../../engine/ports/start-store.js';
+import { isTerminalRun } from '../../engine/state/statuses.js';
 import type { RunRecord } from './records.js';
 import { tell } from './outbox-writes.js';
 import type { MemorySession } from './session.js';
@@ -52,6 +53,11 @@ export function countStarts({ db, now }: MemorySession, definitionId: string, st
   return { counted, nextInMs: minute + MINUTE_MS - now };
 }
 
+const hasEnded = ({ db }: MemorySession, runId: string): boolean => {
+  const run = db.runs.get(runId);
+  return run !== undefined && isTerminalRun(run.status);
+};
+
 /** Returns in how many milliseconds the run is due. */
 function writeRun(session: MemorySession, run: NewRun): number {
   const { db, now } = session;
@@ -78,7 +84,8 @@ function writeRun(session: MemorySession, run: NewRun): number {
     parentStep: run.parent?.key ?? null,
     parentWaits: run.parent?.waits ?? false,
     parentTold: false,
-    cancelAsked: false,
+    // Of a parent that has ended it is an orphan from the start (CANCEL-3).
+    cancelAsked: run.parent?.waits === true && hasEnded(session, run.parent.runId),
     depth: run.parent?.depth ?? 0,
     generation: 1,
     status: delayed ? 'PENDING' : 'RUNNING',
@@ -89,6 +96,7 @@ function writeRun(session: MemorySession, run: NewRun): number {
     failureParams: null,
     failedNode: null,
     cancelReason: null,
+    terminated: false,
     startedAt: delayed ? null : now,
     finishedAt: null,
   };

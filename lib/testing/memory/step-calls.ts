@@ -46,7 +46,7 @@ export class StepCalls extends StoreCalls implements port.StepStore, port.EventS
     return this.call((session) => fireDue(session, limit, aheadMs));
   }
 
-  async deliverChildren(limit: number): Promise<number> {
+  async deliverChildren(limit: number): Promise<port.DeliveredChildren> {
     return this.call((session) => deliverChildren(session, limit));
   }
 
@@ -102,7 +102,7 @@ export class StepCalls extends StoreCalls implements port.StepStore, port.EventS
     return this.call((session) => eventWaits.overdueEventWaits(session, limit, aheadMs));
   }
 
-  async fireTimeouts(waits: readonly port.EventWait[], aheadMs: number): Promise<number> {
+  async fireTimeouts(waits: readonly port.EventWait[], aheadMs: number): Promise<port.FiredTimeouts> {
     return this.call((session) => eventWaits.fireTimeouts(session, waits, aheadMs));
   }
 

@@ -17,7 +17,7 @@ import { cancelWait, cancelWaits, isAbandoned, openWait } from './waits.js';
 /** RUNNING → SUSPENDED; or, where what it waits for is there already, back into the queue at once (WAIT-3). */
 export function suspend(session: MemorySession, record: SuspendRecord): SuspendVerdict {
   const fenced = findFenced(session, record.lease);
-  if (fenced === undefined) return { verdict: 'not-fenced' };
+  if (fenced === undefined || heldJobOf(session, fenced.stageRun) === null) return { verdict: 'not-fenced' };
   const { run, stageRun } = fenced;
   const { lease, attempt, waits, keep, orders, events, notes } = record;
   setPlaces(session, lease, orders);

@@ -57,7 +57,12 @@ function changeRun({ db, now }: MemorySession, run: RunRecord, change: RunChange
       });
     }
     case 'CANCELLED':
-      return db.runs.patch(run, { status: 'CANCELLED', cancelReason: change.reason, finishedAt: now });
+      return db.runs.patch(run, {
+        status: 'CANCELLED',
+        cancelReason: change.reason,
+        terminated: change.terminated,
+        finishedAt: now,
+      });
     case 'RUNNING':
       return db.runs.patch(run, {
         status: 'RUNNING',
@@ -65,6 +70,9 @@ function changeRun({ db, now }: MemorySession, run: RunRecord, change: RunChange
         output: null,
         ...NO_END,
         finishedAt: null,
+        // Nobody's orphan, and its parent has not been told its end.
+        parentTold: false,
+        cancelAsked: false,
       });
   }
 }
@@ -76,6 +84,7 @@ const NO_END = {
   failureParams: null,
   failedNode: null,
   cancelReason: null,
+  terminated: false,
 } as const satisfies Partial<RunRecord>;
 
 function setVisit({ db }: MemorySession, run: RunRecord, { node, visit, open }: Transition['visits'][number]): void {

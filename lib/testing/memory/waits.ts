@@ -46,8 +46,8 @@ export function openWait(
     timedOut: false,
     seq: null,
     firedAt: null,
-    // Nobody looked for it while it was not open.
-    checked: known?.status === 'waiting' && known.checked,
+    // Nobody looked for it while it was not open, or was for something else.
+    checked: known?.status === 'waiting' && known.checked && isForTheSame(known, wait),
   } as const;
   if (known !== undefined) db.steps.patch(known, opened);
   else {
@@ -56,6 +56,12 @@ export function openWait(
   }
   return true;
 }
+
+const isForTheSame = (row: StepRecord, { eventKey, subject, where }: OpenWait): boolean =>
+  row.eventKey === eventKey &&
+  row.subjectType === (subject?.type ?? null) &&
+  row.subjectId === (subject?.id ?? null) &&
+  row.where === where;
 
 function dueOf({ now }: MemorySession, { due }: OpenWait): number | null {
   if (due === null) return null;

@@ -238,6 +238,26 @@ describe('the step ledger on PostgreSQL', () => {
       expect(await store.fireDue(10, 0)).toMatchObject({ timers: 3, resumed: 3, more: false });
     });
 
+    it('WAKE-3: a stage without a queue goes on in the default one, and keeps no others from going on', async () => {
+      const jobs = await startAndClaim(3);
+      for (const job of jobs) await store.suspend([suspending(job, [sleep('nap', 10)])]);
+      await monitor.query('UPDATE workflow_stage_runs SET queue = NULL WHERE id = $1', [jobs[0]!.stageRun.id]);
+      store.clockOffsetMs = 1_000;
+      expect(await store.fireDue(10, 0)).toMatchObject({ timers: 3, resumed: 3, ended: 3 });
+      expect((await store.claim({ workerId: 'w', limit: 10, queues: ['default'], unserved: [] })).claimed).toHaveLength(
+        3,
+      );
+    });
+
+    it('WAIT-1: a stage whose job is gone, or somebody else’s, does not suspend', async () => {
+      const [gone, other] = await startAndClaim(2);
+      await monitor.query('DELETE FROM workflow_jobs WHERE id = $1', [gone!.jobId]);
+      await monitor.query('UPDATE workflow_jobs SET claim_token = gen_random_uuid() WHERE id = $1', [other!.jobId]);
+      const records = [gone!, other!].map((job) => suspending(job, [sleep('nap', 10)]));
+      expect(await store.suspend(records)).toEqual([{ verdict: 'not-fenced' }, { verdict: 'not-fenced' }]);
+      expect(await store.readLedger([gone!.stageRun.id, other!.stageRun.id])).toEqual([]);
+    });
+
     it('WAIT-3: a look for answers does not wait for whoever holds the run', async () => {
       const [job] = await startAndClaim(1);
       await store.writeSteps([awaiting(job!, [signalWait('approval')])]);

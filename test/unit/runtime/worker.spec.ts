@@ -433,6 +433,28 @@ describe('cancelling', () => {
     expect(hooks).toHaveLength(2);
   });
 
+  it('CANCEL-4: a terminated run calls no hook, also not when its body ends after it', async () => {
+    const [entered, goOn] = [signal(), signal()];
+    const hooks: unknown[] = [];
+    const execute = async (): Promise<void> => {
+      entered.fire();
+      await goOn;
+    };
+    const { engine, flow, worker } = engineOf([{ key: 'a', execute, cancel: () => void hooks.push('called') }]);
+    const runId = await engine.start(flow);
+    worker.start();
+    await entered;
+    await engine.cancel(runId, { hooks: false });
+    await worker.cancelled([runId]);
+    goOn.fire();
+    await turns(10);
+    expect(await engine.jobCount(runId)).toBe(0);
+    worker.kick();
+    await turns(1);
+    await worker.idle();
+    expect(hooks).toEqual([]);
+  });
+
   it('CANCEL-3: a hook that throws is tried five times, then told and given up', async () => {
     const entered = signal();
     let tries = 0;

@@ -54,6 +54,13 @@ export function describeCancelJobs({ it, expect }: StoreSuite): void {
     expect(again).toMatchObject({ kind: 'cancel', stageRun: { attempt: 2 } });
   });
 
+  it('CANCEL-4: a body that ends after its run was terminated gets none', async (on) => {
+    const live = await on.startAndClaim();
+    await on.cancel(live.run.id, { run: { to: 'CANCELLED', reason: null, terminated: true } });
+    await on.store.addCancelJob(leaseOf(live), newId(), 'default');
+    expect(await on.isAnythingDue()).toBe(false);
+  });
+
   it('LEASE-5: only the holder of the token ends a hook', async (on) => {
     const { live, hook } = await claimHook(on);
     const stale = { ...leaseOf(hook), token: live.token };

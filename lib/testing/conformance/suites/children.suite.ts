@@ -1,5 +1,5 @@
 import type { ClaimedJob, NewRun, ParentStep } from '../../../engine/ports/index.js';
-import { ending, failed, failing, joined, linear, newRun, parentOf, startKey } from '../builders.js';
+import { ending, failed, failing, joined, linear, newRun, newTransition, parentOf, startKey } from '../builders.js';
 import { awaiting, childWait, sleep, suspending } from '../step-builders.js';
 import type { StoreUnderTest } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
@@ -25,7 +25,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     const both = await family(on);
     await suspendFor(on, both);
     expect((await on.probe()).childrenEnded).toBe(false);
-    expect(await on.store.deliverChildren(10)).toBe(0);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 0 });
     const record = linear(both.child, { transition: ending('{"text":"\\u0000"}') });
     expect(await on.store.record([record])).toEqual([
       {
@@ -35,9 +35,9 @@ export function describeChildren({ it, expect }: StoreSuite): void {
       },
     ]);
     expect((await on.probe()).childrenEnded).toBe(true);
-    expect(await on.store.deliverChildren(10)).toBe(1);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 1 });
     expect((await on.probe()).childrenEnded).toBe(false);
-    expect(await on.store.deliverChildren(10)).toBe(0);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 0 });
     expect(await on.step(both.parent, 'child')).toMatchObject({
       kind: 'child',
       status: 'completed',
@@ -54,7 +54,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     await suspendFor(on, both);
     const verdicts = await on.settle([joined(both.child, { outcome: failed() })], () => failing());
     expect(verdicts).toMatchObject([{ finished: { status: 'FAILED', child: true } }]);
-    expect(await on.store.deliverChildren(10)).toBe(1);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 1 });
     const row = await on.step(both.parent, 'child');
     expect(row).toMatchObject({ status: 'failed', result: null, reopened: false });
     const record = JSON.parse(row.failure ?? '') as { readonly message: string };
@@ -72,7 +72,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     const both = await family(on);
     await suspendFor(on, both);
     await on.cancel(both.child.run.id);
-    expect(await on.store.deliverChildren(10)).toBe(1);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 1 });
     const { status, failure } = await on.step(both.parent, 'child');
     expect(status).toBe('failed');
     expect(JSON.parse(failure ?? '')).toMatchObject({
@@ -88,7 +88,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
       if (told) await on.store.deliverChildren(10);
       expect(await suspendFor(on, both)).toMatchObject({ verdict: 'recorded', suspended: false });
       expect(await on.step(both.parent, 'child')).toMatchObject({ status: 'completed', result: '"the end"' });
-      expect(await on.store.deliverChildren(10)).toBe(0);
+      expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 0 });
       const again = await on.claimAgain(both.parent);
       expect(await on.store.record([linear(again)])).toMatchObject([{ finished: { status: 'COMPLETED' } }]);
     }
@@ -105,7 +105,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     const both = await family(on);
     await on.write(awaiting(both.parent, [childWait('child', both.child.run.id), sleep('nap', 60_000)]));
     await on.store.record([linear(both.child)]);
-    expect(await on.store.deliverChildren(10)).toBe(1);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 1 });
     expect(await on.isAnythingDue()).toBe(false);
     const record = suspending(both.parent, [], { keep: ['child', 'nap'] });
     expect(await on.suspend(record)).toMatchObject({ suspended: false });
@@ -134,7 +134,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
       },
     ]);
     expect((await on.probe()).childrenEnded).toBe(false);
-    expect(await on.store.deliverChildren(10)).toBe(0);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 0 });
   });
 
   it('CANCEL-3: open children that were waited for are found when their parent has ended', async (on) => {
@@ -151,8 +151,8 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     const orphans = [...(await on.store.findOrphans(10))].sort((a, b) => (a.runId < b.runId ? -1 : 1));
     expect(orphans).toEqual(
       [
-        { runId: cancelled.child.run.id, parentEnded: 'CANCELLED' },
-        { runId: broken.child.run.id, parentEnded: 'FAILED' },
+        { runId: cancelled.child.run.id, parentEnded: 'CANCELLED', terminated: false },
+        { runId: broken.child.run.id, parentEnded: 'FAILED', terminated: false },
       ].sort((a, b) => (a.runId < b.runId ? -1 : 1)),
     );
     expect(await on.store.findOrphans(1)).toHaveLength(1);
@@ -181,7 +181,7 @@ export function describeChildren({ it, expect }: StoreSuite): void {
       expect(ends).toMatchObject([[{ verdict: 'recorded' }], [{ verdict: 'recorded' }]]);
       const delivered = await Promise.all([on.store.deliverChildren(10), on.second.deliverChildren(10)]);
       const left = await on.store.deliverChildren(10);
-      expect(delivered.reduce((sum, each) => sum + each, left)).toBe(2);
+      expect([...delivered, left].reduce((sum, each) => sum + each.delivered, 0)).toBe(2);
       expect((await on.ledger(parent)).map(({ status }) => status)).toEqual(['completed', 'completed']);
       const [again, ...more] = (await on.claim()).claimed;
       expect(again?.stageRun.id).toBe(parent.stageRun.id);
@@ -210,8 +210,63 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     const waits = children.map(({ run }, nr) => childWait(`child ${nr}`, run.id));
     await on.suspend(suspending(parent, waits));
     await on.store.record(children.map((child) => linear(child)));
-    expect(await on.store.deliverChildren(10)).toBe(5);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ delivered: 5 });
     expect((await on.claim()).claimed).toHaveLength(1);
+  });
+
+  it('STEP-9: a step that waits for another child, since its stage was retried, is not ended by the first one', async (on) => {
+    const parent = await on.startAndClaim();
+    const [old, fresh] = [
+      await on.startAndClaim({ parent: parentOf(parent) }),
+      await on.startAndClaim({ parent: parentOf(parent) }),
+    ];
+    await on.suspend(suspending(parent, [childWait('child', fresh.run.id)]));
+    await on.store.record([linear(old)]);
+    expect(await on.store.deliverChildren(10)).toEqual({ delivered: 0, told: 1, more: false });
+    expect(await on.step(parent, 'child')).toMatchObject({ status: 'waiting' });
+    await on.store.record([linear(fresh, { transition: ending('"fresh"') })]);
+    expect(await on.store.deliverChildren(1)).toEqual({ delivered: 1, told: 1, more: true });
+    expect(await on.step(parent, 'child')).toMatchObject({ status: 'completed', result: '"fresh"' });
+  });
+
+  it('CANCEL-3: a child that is started when its parent has ended is an orphan from the start', async (on) => {
+    const parent = await on.startAndClaim();
+    await on.cancel(parent.run.id);
+    const child = await on.start({ parent: parentOf(parent) });
+    expect(await on.store.findOrphans(10)).toEqual([{ runId: child.id, parentEnded: 'CANCELLED', terminated: false }]);
+    const other = await on.start({ parent: parentOf(parent, { waits: false }) });
+    expect((await on.store.findOrphans(10)).map(({ runId }) => runId)).not.toContain(other.id);
+  });
+
+  it('CANCEL-4: of a parent that was terminated that is told, until it goes on again', async (on) => {
+    const both = await family(on);
+    const run = { to: 'CANCELLED', reason: null, terminated: true } as const;
+    await on.cancel(both.parent.run.id, { run });
+    expect(await on.store.findOrphans(10)).toMatchObject([{ runId: both.child.run.id, terminated: true }]);
+    await on.change(both.parent.run.id, newTransition({ run: { to: 'RUNNING' } }));
+    await on.cancel(both.parent.run.id);
+    expect(await on.store.findOrphans(10)).toMatchObject([{ runId: both.child.run.id, terminated: false }]);
+  });
+
+  it('CANCEL-3: when the parent goes on again its children are spared', async (on) => {
+    const both = await family(on);
+    await on.cancel(both.parent.run.id);
+    expect((await on.probe()).orphans).toBe(true);
+    await on.change(both.parent.run.id, newTransition({ run: { to: 'RUNNING' } }));
+    expect(await on.store.findOrphans(10)).toEqual([]);
+    expect((await on.probe()).orphans).toBe(false);
+  });
+
+  it('CANCEL-3: a child that goes on again is nobody’s orphan, and its end is told anew', async (on) => {
+    const both = await family(on);
+    await suspendFor(on, both);
+    await on.store.record([linear(both.child)]);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ told: 1 });
+    await on.change(both.child.run.id, newTransition({ run: { to: 'RUNNING' } }));
+    expect((await on.probe()).childrenEnded).toBe(false);
+    await on.cancel(both.child.run.id);
+    expect((await on.probe()).childrenEnded).toBe(true);
+    expect(await on.store.deliverChildren(10)).toMatchObject({ told: 1, delivered: 0 });
   });
 
   it('WAKE-3: children are delivered in pages', async (on) => {
@@ -222,9 +277,9 @@ export function describeChildren({ it, expect }: StoreSuite): void {
       families.push(both);
     }
     await on.store.record(families.map(({ child }) => linear(child)));
-    expect(await on.store.deliverChildren(2)).toBe(2);
-    expect(await on.store.deliverChildren(2)).toBe(1);
-    expect(await on.store.deliverChildren(2)).toBe(0);
+    expect(await on.store.deliverChildren(2)).toMatchObject({ delivered: 2 });
+    expect(await on.store.deliverChildren(2)).toMatchObject({ delivered: 1 });
+    expect(await on.store.deliverChildren(2)).toMatchObject({ delivered: 0 });
     expect((await on.claim()).claimed).toHaveLength(3);
   });
 

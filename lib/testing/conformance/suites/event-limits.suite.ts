@@ -25,7 +25,7 @@ export function describeEventLimits({ it, expect }: StoreSuite): void {
     expect((await on.store.findEvents(overdue, null, 10)).events.map(({ id }) => id)).toEqual([early.id]);
     expect(await listeners(on, early)).toEqual([job.run.id]);
     expect((await on.store.fireEvents([matchOf(job, early)])).fired).toHaveLength(1);
-    expect(await on.store.fireTimeouts([overdue], 0)).toBe(0);
+    expect(await on.store.fireTimeouts([overdue], 0)).toMatchObject({ fired: 0 });
     expect(await on.step(job, 'event')).toMatchObject({ status: 'completed', timedOut: false });
   });
 
@@ -37,7 +37,7 @@ export function describeEventLimits({ it, expect }: StoreSuite): void {
     const overdue = await on.store.overdueEventWaits(10, 0);
     expect(overdue.map(({ runId }) => runId)).toEqual([job.run.id]);
     const notYet = await onlyWait(on, later);
-    expect(await on.store.fireTimeouts([...overdue, notYet], 0)).toBe(1);
+    expect(await on.store.fireTimeouts([...overdue, notYet], 0)).toMatchObject({ fired: 1 });
     expect(await on.step(job, 'event')).toMatchObject({ status: 'completed', timedOut: true, seq: null });
     await on.claimAgain(job);
     expect(await on.step(later, 'event')).toMatchObject({ status: 'waiting' });
@@ -52,7 +52,7 @@ export function describeEventLimits({ it, expect }: StoreSuite): void {
     expect(await on.store.fireEvents([matchOf(job, event)])).toEqual({ fired: [], busy: [] });
     on.travel(61_000);
     const overdue = await on.store.overdueEventWaits(10, 0);
-    expect(await on.store.fireTimeouts(overdue, 0)).toBe(0);
+    expect(await on.store.fireTimeouts(overdue, 0)).toMatchObject({ fired: 0 });
     expect(await on.step(job, 'event')).toMatchObject({ result: null, timedOut: false });
     expect(await on.isAnythingDue()).toBe(false);
   });
@@ -63,8 +63,8 @@ export function describeEventLimits({ it, expect }: StoreSuite): void {
     expect((await on.probe({ aheadMs: 660_000 })).eventWaitsOverdue).toBe(true);
     const overdue = await on.store.overdueEventWaits(10, 660_000);
     expect(overdue).toHaveLength(1);
-    expect(await on.store.fireTimeouts(overdue, 0)).toBe(0);
-    expect(await on.store.fireTimeouts(overdue, 660_000)).toBe(1);
+    expect(await on.store.fireTimeouts(overdue, 0)).toMatchObject({ fired: 0 });
+    expect(await on.store.fireTimeouts(overdue, 660_000)).toMatchObject({ fired: 1 });
     await on.claimAgain(job);
   });
 
@@ -74,7 +74,7 @@ export function describeEventLimits({ it, expect }: StoreSuite): void {
       const event = await storeOne(on);
       on.travel(61_000);
       const overdue = await on.store.overdueEventWaits(10, 0);
-      const [{ fired }, timeouts] = await Promise.all([
+      const [{ fired }, { fired: timeouts }] = await Promise.all([
         on.store.fireEvents([matchOf(job, event)]),
         on.second.fireTimeouts(overdue, 0),
       ]);

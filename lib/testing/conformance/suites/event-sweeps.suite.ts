@@ -66,6 +66,18 @@ export function describeEventSweeps({ it, expect }: StoreSuite): void {
     expect(await on.store.uncheckedWaits([job.stageRun.id], 10)).toEqual([]);
   });
 
+  it('WAIT-3: a wait that is for something else now is looked up again', async (on) => {
+    const job = await on.startAndClaim();
+    const subject = { type: 'order', id: '1' };
+    await on.write(awaiting(job, [eventWait('event')]));
+    for (const changed of [{ eventKey: 'other' }, { subject }, { subject, where: 'event.amount > 1' }]) {
+      await on.store.markChecked([await onlyWait(on, job)]);
+      expect(await on.store.uncheckedWaits([job.stageRun.id], 10)).toEqual([]);
+      await on.write(awaiting(job, [eventWait('event', { ...changed, epoch: 1 })]));
+      expect(await on.store.uncheckedWaits([job.stageRun.id], 10)).toHaveLength(1);
+    }
+  });
+
   it('WAIT-3: events are kept for as long as they are to be, and removed in batches', async (on) => {
     for (let nr = 0; nr < 3; nr++) await storeOne(on);
     on.travel(5 * DAY_MS);

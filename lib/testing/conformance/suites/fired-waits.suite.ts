@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../../engine/ports/index.js';
-import { cancelling, leaseOf, linear, newRun } from '../builders.js';
+import { cancelling, leaseOf, linear, newRun, parentOf } from '../builders.js';
 import {
   awaiting,
   begin,
@@ -41,6 +41,7 @@ export function describeFiredWaits({ it, expect }: StoreSuite): void {
       polls: 0,
       retries: 0,
       resumed: 1,
+      ended: 1,
       nextInMs: null,
       more: false,
     });
@@ -177,6 +178,26 @@ export function describeFiredWaits({ it, expect }: StoreSuite): void {
     on.travel(2_000);
     const { nextInMs } = await on.fire();
     expect(Math.abs((nextInMs ?? 0) - 118_000)).toBeLessThanOrEqual(20_000);
+  });
+
+  it('WAKE-6: so it does when the next one is the limit of a wait for an event', async (on) => {
+    await asleep(on, 1_000);
+    await asleep(on, 600_000);
+    const job = await on.startAndClaim();
+    await on.suspend(suspending(job, [eventWait('event', { expiresInMs: 120_000 })]));
+    on.travel(2_000);
+    const { nextInMs } = await on.fire();
+    expect(Math.abs((nextInMs ?? 0) - 118_000)).toBeLessThanOrEqual(20_000);
+  });
+
+  it('WAIT-3: a child that ended after the limit of its wait is too late for it', async (on) => {
+    const job = await on.startAndClaim();
+    const child = await on.startAndClaim({ parent: parentOf(job, { waits: false }) });
+    await on.suspend(suspending(job, [childWait('child', child.run.id, { expiresInMs: 60_000 })]));
+    on.travel(61_000);
+    await on.store.record([linear(child)]);
+    expect(await on.fire()).toMatchObject({ timeouts: 1, resumed: 1 });
+    expect(await on.step(job, 'child')).toMatchObject({ status: 'completed', timedOut: true });
   });
 
   it('FAULT B7: sleeps of a millisecond are none of them lost', async (on) => {

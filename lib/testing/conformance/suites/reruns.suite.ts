@@ -43,6 +43,16 @@ const migrating = (given: Partial<Transition> = {}): Transition =>
 
 /** Runs that go on in a new generation, or under another version of their definition. */
 export function describeReruns({ it, expect }: StoreSuite): void {
+  it('CANCEL-4, RUN-5: a rerun has its deadline from now on', async (on) => {
+    const job = await on.startAndClaim({ deadlineMs: 60_000 });
+    await on.store.record([linear(job)]);
+    on.travel(120_000);
+    await on.change(job.run.id, rerunning([]));
+    expect(await on.store.findOverdue(10, 0)).toEqual([]);
+    on.travel(61_000);
+    expect(await on.store.findOverdue(10, 0)).toEqual([{ runId: job.run.id }]);
+  });
+
   it('RUN-5: a rerun keeps what it is told to, and goes on with new stage runs', async (on) => {
     const { runId, jobs } = await completedRun(on);
     await on.change(runId, rerunning([jobs[0]?.stageRun.id ?? '']));

@@ -88,6 +88,21 @@ export function describeSignals({ it, expect }: StoreSuite): void {
     expect(await on.step(job, 'a')).toMatchObject({ status: 'waiting' });
   });
 
+  it('WAIT-3: several that lie there end one wait each, when the stage suspends and when their time is over', async (on) => {
+    const job = await on.startAndClaim();
+    for (const payload of ['1', '2', '3']) await send(on, job.run.id, payload);
+    await on.suspend(suspending(job, [signalWait('a', { epoch: 1 }), signalWait('b'), sleep('nap', 60_000)]));
+    const results = async () => (await on.ledger(job)).map(({ key, result }) => `${key} ${result}`).sort();
+    expect(await results()).toEqual(['a 1', 'b 2', 'nap null']);
+    const again = await on.claimAgain(job);
+    const limits = { epoch: 2, expiresInMs: 1_000 };
+    await send(on, job.run.id, '4');
+    await on.write(begin(again, 'work'), awaiting(again, [signalWait('c', limits), signalWait('d', limits)]));
+    on.travel(2_000);
+    expect(await on.fire()).toMatchObject({ timeouts: 0 });
+    expect(await results()).toEqual(['a 1', 'b 2', 'c 3', 'd 4', 'nap null', 'work null']);
+  });
+
   it('WAIT-3: a signal is for one name of one run', async (on) => {
     const [job, other] = [await on.startAndClaim(), await on.startAndClaim()];
     for (const each of [job, other]) await on.suspend(suspending(each, [signalWait('approval')]));

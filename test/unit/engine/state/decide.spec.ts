@@ -174,7 +174,7 @@ describe('decide', () => {
   it('CANCEL-1: a run that has ended has nothing to cancel', () => {
     expect(decideCancel(line, state([], { status: 'COMPLETED' }), null, true, context())).toBeUndefined();
     expect(decideCancel(line, state([stageRun('a', { status: 'RUNNING' })]), 'why', true, context())).toMatchObject({
-      run: { to: 'CANCELLED', reason: 'why' },
+      run: { to: 'CANCELLED', reason: 'why', terminated: false },
       cancelOpen: true,
     });
   });

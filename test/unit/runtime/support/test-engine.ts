@@ -183,7 +183,7 @@ export class TestEngine {
 
   /** What was stored a moment ago has been matched. */
   async settled(): Promise<void> {
-    await this.runtime.matcher.sweep(0, 0);
+    await this.runtime.matcher.sweep(0);
   }
 
   passTime(ms: number): void {
@@ -203,10 +203,11 @@ export class TestEngine {
     await this.drain();
   }
 
-  async cancel(runId: string): Promise<void> {
+  /** `hooks: false` is `terminate`. */
+  async cancel(runId: string, { hooks = true } = {}): Promise<void> {
     await this.store.changeRun(runId, { all: true }, ({ row, state }) => {
       const definition = this.definitions.byKey(row.definitionKey)?.compiled;
-      return { transition: decideCancel(definition, state, 'asked', true, CONTEXT) ?? null, answer: null };
+      return { transition: decideCancel(definition, state, 'asked', hooks, CONTEXT) ?? null, answer: null };
     });
   }
 
@@ -243,6 +244,7 @@ export class TestEngine {
       this.runtime.dueTimer.stop(),
       this.runtime.waitTimer.stop(),
       this.runtime.family.stop(),
+      this.runtime.matcher.stop(),
       this.runtime.relay.stop(1_000),
     ]);
     await this.store.close();

@@ -42,7 +42,7 @@ export function applyTransitions(t: TableNames): Statement {
              definition_version = coalesce(c.definition_version, r.definition_version), definition_key = lk.definition_key,
              output = CASE WHEN c.status = 'COMPLETED' THEN c.output WHEN c.status = 'RUNNING' THEN NULL ELSE r.output END,
              ${unlessSame('failure_code', 'c.code')}, ${unlessSame('failure_message', 'c.message')}, ${unlessSame('failure_params', 'c.params')},
-             ${unlessSame('failed_node', 'c.node')}, ${unlessSame('cancel_reason', 'c.reason')},
+             ${unlessSame('failed_node', 'c.node')}, ${unlessSame('cancel_reason', 'c.reason')}, ${unlessSame('terminated', 'c.terminated')},
              ${unlessSame('finished_at', `CASE WHEN c.status IN ${ENDED} THEN ${now} END`)},
              parent_told = r.parent_told AND c.status IS DISTINCT FROM 'RUNNING', cancel_asked = r.cancel_asked AND c.status IS DISTINCT FROM 'RUNNING',
              deadline_at = CASE WHEN c.rerun THEN ${now} + (r.deadline_at - lk.enqueued_at) ELSE r.deadline_at END

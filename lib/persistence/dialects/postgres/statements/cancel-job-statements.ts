@@ -21,7 +21,7 @@ export function delayCancelJob(t: TableNames): Statement {
 
 /**
  * A cancel job for a stage run whose body ended after its run was cancelled ($1 offset ms, $2 job id, $3 stage run id,
- * $4 queue). Nothing when that stage run is not CANCELLED, or when such a job waits already.
+ * $4 queue). Nothing when that stage run is not CANCELLED, when its run was terminated (CANCEL-4), or when such a job waits already.
  */
 export function addCancelJob(t: TableNames): Statement {
   return {
@@ -30,7 +30,7 @@ export function addCancelJob(t: TableNames): Statement {
     INSERT INTO ${t.jobs} (id, kind, run_id, stage_run_id, owner_id, definition_key, queue, priority, run_at, state, created_at)
     SELECT $2, ${CANCEL}, s.run_id, s.id, s.owner_id, r.definition_key, $4, r.priority, ${clock('$1')}, ${DUE}, ${clock('$1')}
       FROM ${t.stageRuns} s JOIN ${t.runs} r ON r.id = s.run_id
-     WHERE s.id = $3 AND s.status = 'CANCELLED'
+     WHERE s.id = $3 AND s.status = 'CANCELLED' AND NOT r.terminated
        AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = s.run_id AND j.stage_run_id = s.id AND j.kind = ${CANCEL} AND j.state IN (${DUE}, ${SENT}))
     RETURNING id`,
   };

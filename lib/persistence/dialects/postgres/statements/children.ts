@@ -27,7 +27,8 @@ export function lockParents(t: TableNames): Statement {
 
 /**
  * Second statement, in a snapshot of its own: their ends reach the steps that still wait for them, and they count as delivered
- * whatever those were. A step that is awaited later finds the end by itself. Parent before child; a child that goes on again at this
+ * whatever those were. A step that is awaited later finds the end by itself; one that waits for another child now,
+ * since this one failed and its stage was retried, is left alone. Parent before child; a child that goes on again at this
  * moment, or is locked, is left to the next pass. $1 offset ms, $2 child ids.
  */
 export function deliverChildren(t: TableNames): Statement {
@@ -41,16 +42,17 @@ export function deliverChildren(t: TableNames): Statement {
     placed AS (SELECT c.*, row_number() OVER (ORDER BY c.finished_at, c.id) AS nr FROM c),
     f AS (
       UPDATE ${t.steps} s SET ${endOfChild('c', `${now} + c.nr * interval '1 microsecond'`)}
-        FROM placed c WHERE s.stage_run_id = c.parent_stage_run_id AND s.key = c.parent_step AND s.open AND s.kind = 'child' RETURNING s.stage_run_id),
-    told AS (UPDATE ${t.runs} r SET parent_told = true FROM c WHERE r.id = c.id),
+        FROM placed c WHERE s.stage_run_id = c.parent_stage_run_id AND s.key = c.parent_step AND s.child_run_id = c.id AND s.open AND s.kind = 'child' RETURNING s.stage_run_id),
+    told AS (UPDATE ${t.runs} r SET parent_told = true FROM c WHERE r.id = c.id RETURNING r.id),
     ${resumeStageRuns(t, 'f')}
-    SELECT count(*)::int AS delivered FROM f`,
+    SELECT (SELECT count(*)::int FROM f) AS delivered, (SELECT count(*)::int FROM told) AS told`,
   };
 }
 
 export interface OrphanRow {
   id: string;
   parent_ended: RunStatus;
+  terminated: boolean;
 }
 
 /**
@@ -64,11 +66,11 @@ export function findOrphans(t: TableNames): Statement {
     WITH asked AS MATERIALIZED (
       SELECT r.id, r.parent_run_id FROM ${t.runs} r WHERE r.cancel_asked AND r.status IN ${OPEN_RUN} ORDER BY r.id LIMIT $1),
     held AS MATERIALIZED (
-      SELECT p.id, p.status FROM ${t.runs} p WHERE p.id IN (SELECT parent_run_id FROM asked) ORDER BY p.id FOR SHARE SKIP LOCKED),
+      SELECT p.id, p.status, p.terminated FROM ${t.runs} p WHERE p.id IN (SELECT parent_run_id FROM asked) ORDER BY p.id FOR SHARE SKIP LOCKED),
     spared AS MATERIALIZED (
       SELECT r.id FROM ${t.runs} r JOIN asked a ON a.id = r.id JOIN held p ON p.id = a.parent_run_id AND p.status IN ${OPEN_RUN} FOR NO KEY UPDATE OF r SKIP LOCKED),
     cleared AS (UPDATE ${t.runs} r SET cancel_asked = false FROM spared s WHERE r.id = s.id)
-    SELECT a.id, coalesce(held.status, p.status) AS parent_ended
+    SELECT a.id, coalesce(held.status, p.status) AS parent_ended, coalesce(held.terminated, p.terminated) AS terminated
       FROM asked a JOIN ${t.runs} p ON p.id = a.parent_run_id LEFT JOIN held ON held.id = p.id WHERE coalesce(held.status, p.status) IN ${ENDED} ORDER BY a.id`,
   };
 }

@@ -39,7 +39,7 @@ export function fallAsleep(t: TableNames): Statement {
     text: `
     WITH h AS MATERIALIZED (
       SELECT x.*, s.run_id, s.owner_id, j.queue, j.cap_ms
-        FROM ${headRows.source('x', 2)} JOIN ${t.stageRuns} s ON s.id = x.sid AND s.claim_token = x.token LEFT JOIN ${t.jobs} j ON j.id = x.jid),
+        FROM ${headRows.source('x', 2)} JOIN ${t.stageRuns} s ON s.id = x.sid AND s.claim_token = x.token JOIN ${t.jobs} j ON j.id = x.jid AND j.claim_token = x.token),
     k AS MATERIALIZED (SELECT h.sid, k.key FROM ${keepRows.source('k', 2 + headRows.width)} JOIN h ON h.nr = k.w),
     row AS MATERIALIZED (
       SELECT s.*, h.token AS own FROM ${t.steps} s JOIN h ON h.sid = s.stage_run_id

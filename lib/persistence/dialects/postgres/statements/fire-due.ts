@@ -3,6 +3,7 @@ import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
 import { clock, ENDED, milliseconds, OPEN_STAGE_RUN } from '../sql.js';
 import { endOfChild } from './child-end.js';
+import { OPEN_EVENT_WAIT } from './event-waits.js';
 import { lyingSignals } from './lying-signals.js';
 import { resumeStageRuns } from './resume.js';
 
@@ -36,6 +37,7 @@ export interface DueAnswer {
   polls: number;
   retries: number;
   resumed: number;
+  ended: number;
   next_in: number | null;
   more: boolean;
 }
@@ -80,7 +82,10 @@ export function fireDue(t: TableNames): Statement {
     SELECT count(*) FILTER (WHERE kind = 'sleep')::int AS timers, count(*) FILTER (WHERE timed_out)::int AS timeouts,
            count(*) FILTER (WHERE kind IN ('poll', 'completion'))::int AS polls, count(*) FILTER (WHERE kind IN ('run', 'once', 'transaction', 'lease'))::int AS retries,
            (SELECT count(*)::int FROM resumed) AS resumed,
-           (SELECT (extract(epoch FROM s.due_at - (${due})) * 1000)::float8 FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at > ${due} ORDER BY s.due_at LIMIT 1) AS next_in,
+           (SELECT count(*)::int FROM w) AS ended,
+           (SELECT (extract(epoch FROM least(
+              (SELECT s.due_at FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at > ${due} ORDER BY s.due_at LIMIT 1),
+              (SELECT s.due_at FROM ${t.steps} s WHERE ${OPEN_EVENT_WAIT} AND s.due_at > ${due} ORDER BY s.due_at LIMIT 1)) - (${due})) * 1000)::float8) AS next_in,
            EXISTS (SELECT 1 FROM (SELECT s.stage_run_id, s.key, s.run_id FROM ${t.steps} s WHERE ${isTimed('s')} AND s.due_at <= ${due}
                                    ORDER BY s.due_at LIMIT (SELECT count(*) + 1 FROM d)) first
                     WHERE (first.stage_run_id, first.key) NOT IN (SELECT stage_run_id, key FROM w) AND EXISTS (SELECT 1 FROM ${t.runs} r WHERE r.id = first.run_id)) AS more

@@ -2,7 +2,7 @@ import type { EventMatch } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, milliseconds } from '../sql.js';
+import { clock, milliseconds, OPEN_STAGE_RUN } from '../sql.js';
 import { notHad, OPEN_EVENT_WAIT } from './event-waits.js';
 import { resumeStageRuns } from './resume.js';
 
@@ -74,7 +74,8 @@ export function fireEvents(t: TableNames): Statement {
     w AS MATERIALIZED (
       SELECT d.nr, d.rid, d.sid, d.key, d.eid, e.payload
         FROM d CROSS JOIN LATERAL ${lockedRow(t)} s
-          JOIN ${t.runs} r ON r.id = d.rid AND r.status = 'RUNNING' JOIN ${t.events} e ON e.id = d.eid
+          JOIN ${t.runs} r ON r.id = d.rid AND r.status = 'RUNNING' JOIN ${t.stageRuns} g ON g.id = d.sid AND g.status IN ${OPEN_STAGE_RUN}
+          JOIN ${t.events} e ON e.id = d.eid
        WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND (s.expires_at IS NULL OR e.created_at < s.expires_at) AND ${notHad(t, 'd.eid', 'd.rid')}),
     once AS (SELECT w.*, row_number() OVER (PARTITION BY rid, eid ORDER BY nr) AS nth FROM w),
     given AS (SELECT once.*, row_number() OVER (PARTITION BY sid, key ORDER BY nr) AS place FROM once WHERE nth = 1),
@@ -87,7 +88,7 @@ export function fireEvents(t: TableNames): Statement {
 }
 
 /**
- * Ends waits of locked runs whose limit has passed; under a run that has ended they are cancelled. $1 offset ms, $2 ahead ms.
+ * Ends waits of locked runs whose limit has passed; under a run or a stage that has ended they are cancelled. $1 offset ms, $2 ahead ms.
  */
 export function fireTimeouts(t: TableNames): Statement {
   const now = clock('$1');
@@ -96,13 +97,13 @@ export function fireTimeouts(t: TableNames): Statement {
     text: `
     WITH d AS MATERIALIZED (SELECT * FROM ${nameRows.source('d', 3)}),
     w AS MATERIALIZED (
-      SELECT d.nr, s.stage_run_id, s.key, r.status = 'RUNNING' AS lives
-        FROM d CROSS JOIN LATERAL ${lockedRow(t)} s JOIN ${t.runs} r ON r.id = d.rid
+      SELECT d.nr, s.stage_run_id, s.key, coalesce(r.status = 'RUNNING' AND g.status IN ${OPEN_STAGE_RUN}, false) AS lives
+        FROM d CROSS JOIN LATERAL ${lockedRow(t)} s JOIN ${t.runs} r ON r.id = d.rid LEFT JOIN ${t.stageRuns} g ON g.id = d.sid
        WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND s.due_at <= ${now} + ${milliseconds('$2::float8')}),
     f AS (
       UPDATE ${t.steps} s SET status = CASE WHEN w.lives THEN 'completed' ELSE 'cancelled' END, open = false, timed_out = w.lives, fired_at = ${now} + w.nr * interval '1 microsecond'
         FROM w WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id, w.lives),
     ${resumeStageRuns(t, 'f')}
-    SELECT count(*) FILTER (WHERE lives)::int AS fired FROM f`,
+    SELECT count(*) FILTER (WHERE lives)::int AS fired, count(*)::int AS ended FROM f`,
   };
 }

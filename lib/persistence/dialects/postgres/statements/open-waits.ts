@@ -65,7 +65,7 @@ export function waitRow(w: number, wait: OpenWait): WaitRow {
  *
  * The limit counts from when the wait was new, and the row is due at the limit at the latest; a wait that is awaited again keeps
  * its limit, and its instant too where that is asked for. A failure that was opened again counts as new. An event's wait
- * that was not open meanwhile has to be checked against stored events anew.
+ * that was not open meanwhile, or was for something else, has to be checked against stored events anew.
  *
  * @param v name of a CTE: the columns of `waitRows`, and `sid`, `run_id`, `owner_id`, `token`, `there` (the row stands, and is locked)
  */
@@ -79,8 +79,9 @@ export function openWaits(t: TableNames, v: string, now: string): string {
              due_at = CASE WHEN s.reopened THEN least(${due}, ${limit}) WHEN v.if_new THEN coalesce(s.due_at, least(${due}, s.expires_at))
                            ELSE least(${due}, s.expires_at) END,
              expires_at = CASE WHEN s.reopened THEN ${limit} ELSE s.expires_at END, event_key = v.event_key, subject_type = v.subject_type,
+             checked = s.open AND s.checked AND (s.event_key, s.subject_type, s.subject_id, s.condition) IS NOT DISTINCT FROM (v.event_key, v.subject_type, v.subject_id, v.condition),
              subject_id = v.subject_id, condition = v.condition, child_run_id = v.child, state = v.state, epoch = v.epoch, token = ${holder},
-             checked = s.open AND s.checked, lease_until = NULL, reopened = false, timed_out = false, seq = NULL, fired_at = NULL
+             lease_until = NULL, reopened = false, timed_out = false, seq = NULL, fired_at = NULL
         FROM ${v} v WHERE v.there AND s.stage_run_id = v.sid AND s.key = v.key),
     waits_new AS (
       INSERT INTO ${t.steps} (stage_run_id, key, run_id, owner_id, kind, status, open, attempt, due_at, expires_at, event_key, subject_type, subject_id,

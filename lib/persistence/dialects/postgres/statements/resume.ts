@@ -8,7 +8,8 @@ import { clock, DUE, EXECUTE } from '../sql.js';
  * `fired` is the name of a CTE with a column `stage_run_id`; it may name one several times, it goes on once. Only inside a
  * statement that follows the one that locked the runs, and only for runs that are RUNNING: in the locking statement's
  * snapshot a stage run that was suspended while the lock was waited for would still be running, and be left asleep.
- * A stage run that is not SUSPENDED is left alone: its row is marked, and the suspend looks at marks.
+ * A stage run that is not SUSPENDED is left alone: its row is marked, and the suspend looks at marks. A row without a queue must not
+ * keep all the others of the statement from going on.
  *
  * Yields `resumed` (id, run_id, one row for each stage run that goes on). $1 is the clock's offset.
  */
@@ -19,6 +20,6 @@ export function resumeStageRuns(t: TableNames, fired: string): string {
        WHERE s.id IN (SELECT stage_run_id FROM ${fired}) AND s.status = 'SUSPENDED' RETURNING s.id, s.run_id, s.owner_id, s.queue, s.cap_ms),
     resumed_jobs AS (
       INSERT INTO ${t.jobs} (id, kind, run_id, stage_run_id, owner_id, definition_key, queue, priority, run_at, state, cap_ms, created_at)
-      SELECT gen_random_uuid(), ${EXECUTE}, x.run_id, x.id, x.owner_id, r.definition_key, x.queue, r.priority, coalesce(r.start_at, r.created_at), ${DUE}, x.cap_ms, ${clock('$1')}
+      SELECT gen_random_uuid(), ${EXECUTE}, x.run_id, x.id, x.owner_id, r.definition_key, coalesce(x.queue, 'default'), r.priority, coalesce(r.start_at, r.created_at), ${DUE}, x.cap_ms, ${clock('$1')}
         FROM resumed x JOIN ${t.runs} r ON r.id = x.run_id)`;
 }

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, OPEN_RUN } from '../sql.js';
+import { clock, OPEN_RUN, OPEN_STAGE_RUN } from '../sql.js';
 import { lyingSignals } from './lying-signals.js';
 import { inScope, type ScopeKind } from './read-statements.js';
 import { resumeStageRuns } from './resume.js';
@@ -28,7 +28,7 @@ export interface SignalAnswer {
  * Keeps a signal of a run whose lock is held, and gives it to the wait for that name that was awaited last. A statement of its own
  * after the lock: in its snapshot, waits that a suspend wrote while the lock was waited for are there.
  *
- * Signals of that name that lie there go first: a wait that was opened while its stage ran has not looked for them. The row of a
+ * Only waits of stages that have not ended: what a stage left open when it moved on is nobody's. Signals of that name that lie there go first: a wait that was opened while its stage ran has not looked for them. The row of a
  * signal that finds its wait is taken from the start. Nothing is written for a run that has ended, nor for a message
  * that came before, not even if its run has ended since. $1 offset ms, $2 id, $3 name,
  * $4 subject type, $5 subject id, $6 payload, $7 message digest, $8 run id.
@@ -43,7 +43,8 @@ export function sendSignal(t: TableNames): Statement {
     r AS MATERIALIZED (
       SELECT id, owner_id FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN} AND NOT EXISTS (SELECT 1 FROM known)),
     waits AS MATERIALIZED (
-      SELECT s.* FROM ${t.steps} s JOIN r ON r.id = s.run_id WHERE s.open AND s.kind = 'signal' AND s.event_key = $3::text FOR NO KEY UPDATE OF s),
+      SELECT s.* FROM ${t.steps} s JOIN r ON r.id = s.run_id JOIN ${t.stageRuns} g ON g.id = s.stage_run_id AND g.status IN ${OPEN_STAGE_RUN}
+       WHERE s.open AND s.kind = 'signal' AND s.event_key = $3::text FOR NO KEY UPDATE OF s),
     ${lyingSignals(t, 'waits', now)},
     mine AS MATERIALIZED (
       SELECT w.stage_run_id, w.key FROM signal_waits w

@@ -11,6 +11,7 @@ import { hasOutcome, heldByAnother } from './step-state.js';
 interface HeadRow {
   sid: string;
   token: string;
+  jid: string;
   attempt: number;
   progress: string | null;
 }
@@ -18,7 +19,13 @@ interface KeepRow {
   w: number;
   key: string;
 }
-const headRows = new RowSet<HeadRow>({ sid: 'uuid', token: 'uuid', attempt: 'int', progress: 'json' });
+const headRows = new RowSet<HeadRow>({
+  sid: 'uuid',
+  token: 'uuid',
+  jid: 'uuid',
+  attempt: 'int',
+  progress: 'json',
+});
 const keepRows = new RowSet<KeepRow>({ w: 'int', key: 'text' });
 
 export interface FencedRow {
@@ -27,7 +34,8 @@ export interface FencedRow {
 }
 
 /**
- * Second statement of a suspend, under the runs' locks: waits, places and notes of attempts that still hold their stage runs.
+ * Second statement of a suspend, under the runs' locks: waits, places and notes of attempts that still hold their stage runs, and
+ * their jobs: a stage whose queue went with its job could not go on.
  *
  * `row` locks what others may change without the run's lock: bodies of earlier attempts that end. Either the end is seen by the
  * look that follows, or whoever ends sees the wait for its lease. $1 offset ms.
@@ -44,7 +52,7 @@ export function writeSuspended(t: TableNames): Statement {
     WITH h AS MATERIALIZED (
       SELECT x.*, s.run_id, s.owner_id
         FROM ${headRows.source('x', 2)} JOIN ${t.stageRuns} s ON s.id = x.sid AND s.claim_token = x.token AND s.status = 'RUNNING'
-        JOIN ${t.runs} r ON r.id = s.run_id AND r.status = 'RUNNING'),
+        JOIN ${t.runs} r ON r.id = s.run_id AND r.status = 'RUNNING' JOIN ${t.jobs} j ON j.id = x.jid AND j.claim_token = x.token),
     v AS MATERIALIZED (SELECT v.*, h.sid, h.run_id, h.owner_id, h.token FROM ${waitRows.source('v', second)} JOIN h ON h.nr = v.w),
     k AS MATERIALIZED (SELECT h.sid, k.key FROM ${keepRows.source('k', fourth)} JOIN h ON h.nr = k.w UNION SELECT sid, key FROM v),
     row AS MATERIALIZED (
@@ -76,6 +84,7 @@ export function suspendedValues(offsetMs: number, records: readonly SuspendRecor
       records.map(({ lease, attempt, notes }) => ({
         sid: lease.stageRunId,
         token: lease.token,
+        jid: lease.jobId,
         attempt,
         progress: progressOf(notes),
       })),

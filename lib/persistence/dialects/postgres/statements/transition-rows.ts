@@ -11,6 +11,7 @@ interface RunRow {
   params: string | null;
   node: string | null;
   reason: string | null;
+  terminated: boolean;
   cascade: boolean;
   rerun: boolean;
   definition_version: number | null;
@@ -66,6 +67,7 @@ const runRows = new RowSet<RunRow>({
   params: 'json',
   node: 'text',
   reason: 'text',
+  terminated: 'boolean',
   cascade: 'boolean',
   rerun: 'boolean',
   definition_version: 'int',
@@ -193,6 +195,7 @@ function toRunRow({ runId, transition: { run, cancelOpen, rerun, migrate } }: Ru
     params: failure?.params ? JSON.stringify(failure.params) : null,
     node: failure?.node ?? null,
     reason: run?.to === 'CANCELLED' ? run.reason : null,
+    terminated: run?.to === 'CANCELLED' && run.terminated,
     cascade: cancelOpen,
     rerun: rerun !== undefined,
     definition_version: migrate?.version ?? null,
