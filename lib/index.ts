@@ -55,6 +55,18 @@ export type {
 // Authorization
 export { deny, PolicyStageAuthorizer, WorkflowGuard } from './authorization/index.js';
 
+// Graphs
+export { diffGraphs, graph, GRAPH_JSON_SCHEMA, GRAPH_SCHEMA, GraphBuilder, toMermaid } from './engine/graph/index.js';
+export type {
+  Graph,
+  GraphChange,
+  GraphEdge,
+  GraphNode,
+  GraphSettings,
+  GraphTrigger,
+  GraphWays,
+} from './engine/graph/index.js';
+
 // Context
 export { WorkflowContext } from './context/index.js';
 export type { CurrentRun, CurrentStage } from './context/index.js';

@@ -33,6 +33,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     'node:crypto': DIGEST,
     '@marcbachmann/cel-js': only(['Environment'], 'a language is a plain function of text and value'),
   },
+  'engine/graph': { engine: values, errors: values, zod: values },
   'workflow.constants.ts': {},
 
   // What a user touches.
@@ -131,6 +132,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     decorators: values,
     discovery: values,
     engine: values,
+    'engine/graph': values,
     errors: values,
     interfaces: values,
     persistence: values,
@@ -183,7 +185,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   typeorm: ['persistence'],
   'nestjs-cls': ['context'],
   '@nestjs/typeorm': ['composition'],
-  zod: ['workflow.options-schema.ts'],
+  zod: ['engine/graph', 'workflow.options-schema.ts'],
   rxjs: ['services'],
   uuid: ['composition'],
   '@marcbachmann/cel-js': ['engine'],

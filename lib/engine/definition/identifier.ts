@@ -1,8 +1,8 @@
 /** Longest id, key or queue name: database columns and indexes carry them on every row. */
 export const MAX_IDENTIFIER_LENGTH = 100;
 
-// `@` and `#` join id, version and fingerprint in a definition key; blanks and quotes are what people mistype.
-const IDENTIFIER = /^[\p{L}\p{N}](?:[\p{L}\p{N}_.:-]*[\p{L}\p{N}_])?$/u;
+/** The rule but for the length. `@` and `#` join the parts of a definition key; blanks and quotes are what people mistype. */
+export const IDENTIFIER = /^[\p{L}\p{N}](?:[\p{L}\p{N}_.:-]*[\p{L}\p{N}_])?$/u;
 
 /** What an id, key or queue name may look like, as the end of a sentence. */
 export const IDENTIFIER_RULE =

@@ -19,10 +19,8 @@ const ARITHMETIC: Readonly<Record<string, Arithmetic>> = {
  *
  * A JSON number is a double, the literal 5 is an int, and CEL mixes the two in comparisons only. Here they mix in
  * arithmetic too, the int becoming a double: nobody who writes `event.amount + 1 == 6` thinks of types.
- *
- * @param input what `input` looks like, for checking types; an environment that evaluates takes anything
  */
-export function createCelEnvironment(input?: InputShape): Environment {
+function createEnvironment(): Environment {
   const { maxNodes, maxDepth } = EXPRESSION_LIMITS;
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
@@ -30,8 +28,7 @@ export function createCelEnvironment(input?: InputShape): Environment {
   }).registerFunction('output(string): dyn', () => null);
   for (let at = 0; at < MAX_OUTPUTS; at += 1) environment.registerVariable(boundName(at), 'dyn');
   for (const name of EXPRESSION_VARIABLES) {
-    if (name === 'input' && input !== undefined) environment.registerVariable(name, { schema: input });
-    else environment.registerVariable(name, name === 'now' ? 'google.protobuf.Timestamp' : 'dyn');
+    if (name !== 'input') environment.registerVariable(name, name === 'now' ? 'google.protobuf.Timestamp' : 'dyn');
   }
   for (const [operator, compute] of Object.entries(ARITHMETIC)) {
     environment
@@ -43,4 +40,15 @@ export function createCelEnvironment(input?: InputShape): Environment {
   return environment
     .registerOperator('double % double', ARITHMETIC['%']!)
     .registerOperator('int == double', (left: bigint, right: number) => Number(left) === right);
+}
+
+/** All but `input`. */
+const base = createEnvironment();
+
+/** The environment that evaluates: `input` is whatever it is. */
+export const CEL = base.clone().registerVariable('input', 'dyn');
+
+/** An environment that only checks, against what `input` is known to look like. */
+export function typedCel(input: InputShape): Environment {
+  return base.clone().registerVariable('input', { schema: input });
 }

@@ -4,7 +4,7 @@ import { readSafely } from '../codec/read-safely.js';
 import { thrownMessage } from '../codec/thrown-text.js';
 import { type ExpressionFault, findFault } from './allowed-calls.js';
 import { bindOutputs } from './bound-outputs.js';
-import { createCelEnvironment } from './cel-environment.js';
+import { CEL, typedCel } from './cel-environment.js';
 import { ExpressionCost } from './cost.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
 import { canGive, type ExpressionResult, RESULT_WORDS } from './expression-result.js';
@@ -29,7 +29,6 @@ export interface ExpressionMisfit {
   readonly place: string | undefined;
 }
 
-const environment = createCelEnvironment();
 /** For each shape of an input the environment that checks types against it. */
 const checkers = new WeakMap<InputShape, Environment>();
 
@@ -44,11 +43,11 @@ export function checkExpression(
   const expression = text as string;
   let fault: Fault | null;
   try {
-    const { ast } = environment.parse(expression);
+    const { ast } = CEL.parse(expression);
     fault = findFault(ast) ?? findForeign(ast, scope);
     const bound = fault ?? bindOutputs(expression, ast);
     if ('text' in bound) {
-      const evaluate = environment.parse(bound.text);
+      const evaluate = CEL.parse(bound.text);
       fault = typeFault(bound.text, evaluate, scope, result);
       const cost = new ExpressionCost(evaluate.ast);
       if (fault === null && cost.on(EMPTY) <= EXPRESSION_LIMITS.maxSteps)
@@ -84,7 +83,7 @@ function typeFault(
 function checkerOf(input: InputShape): Environment {
   const known = checkers.get(input);
   if (known !== undefined) return known;
-  const checker = createCelEnvironment(input);
+  const checker = typedCel(input);
   checkers.set(input, checker);
   return checker;
 }

@@ -2,11 +2,13 @@ import type { CheckedExpression } from './checked-expression.js';
 import { evaluationProblem, shortProblem } from './evaluation-problem.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
 import { readResult, RESULT_WORDS, type ExpressionResult } from './expression-result.js';
-import type { ExpressionValues } from './expression-values.js';
+import { ExpressionValues } from './expression-values.js';
 
 /** What an expression gave, as JSON; or why it gave nothing, in a sentence. */
 export type ExpressionAnswer =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+
+const NO_VALUES = new ExpressionValues({});
 
 /** A checked expression. Made by `compileExpression`; keep it, and evaluate it as often as needed. */
 export class Expression {
@@ -33,6 +35,16 @@ export class Expression {
   /** The texts, where the expression is a list of texts and nothing else; else null. */
   get constantTexts(): readonly string[] | null {
     return this.#checked.constantTexts;
+  }
+
+  /** Whether it gives the same whatever the values. */
+  get isConstant(): boolean {
+    return this.#checked.variables.length === 0 && this.#checked.outputs.length === 0;
+  }
+
+  /** What an expression gives that reads nothing. */
+  evaluateConstant(): ExpressionAnswer {
+    return this.evaluate(NO_VALUES);
   }
 
   /**

@@ -1,0 +1,86 @@
+import { parseDurationMs } from '../time/index.js';
+import { peopleSites } from './built-in-types.js';
+import type { CompiledEscalation } from './compiled-graph.js';
+import { escalationActions, isEscalationAction, stageAction, uncheckedEscalation } from './escalation-schemas.js';
+import { freezeDeep } from './freeze-deep.js';
+import type { GraphCheck } from './graph-check.js';
+import type { GraphPath } from './graph-problem.js';
+import { parseWith } from './schema-issues.js';
+import { checkStageConfig } from './stage-config.js';
+
+export interface CheckedEscalations {
+  readonly compiled: readonly CompiledEscalation[];
+  /** The outcomes whose edges are taken. */
+  readonly outcomes: readonly string[];
+}
+
+/** What an action says, whichever it is. */
+interface ActionParts {
+  readonly type: string;
+  readonly to?: string | readonly string[];
+  readonly workflow?: string;
+  readonly outcome?: string;
+  readonly config?: unknown;
+  readonly input?: unknown;
+}
+
+/** Checks the escalations of a node. */
+export async function checkEscalations(
+  given: readonly unknown[],
+  nodePath: GraphPath,
+  node: string,
+  nodeType: unknown,
+  check: GraphCheck,
+): Promise<CheckedEscalations> {
+  const compiled: CompiledEscalation[] = [];
+  const outcomes: string[] = [];
+  for (const [at, one] of given.entries()) {
+    const path = [...nodePath, 'escalations', at];
+    const parts = parseWith(uncheckedEscalation, one, { path }, check.problems);
+    if (parts === undefined) continue;
+    const action = await checkAction(parts.action, [...path, 'action'], node, nodeType, check);
+    if (action === undefined) continue;
+    if (action.type === 'take_edge') outcomes.push(String(action.action.outcome));
+    compiled.push({ afterMs: parseDurationMs(parts.after, 'after'), ...action });
+  }
+  return { compiled, outcomes };
+}
+
+async function checkAction(
+  given: { readonly type: string },
+  path: GraphPath,
+  node: string,
+  nodeType: unknown,
+  check: GraphCheck,
+): Promise<Omit<CompiledEscalation, 'afterMs'> | undefined> {
+  const { type } = given;
+  const schema = isEscalationAction(type) ? escalationActions[type] : stageAction;
+  const parts = parseWith(schema, given, { path }, check.problems) as ActionParts | undefined;
+  const config = isEscalationAction(type) ? undefined : await checkStage(type, parts, path, check);
+  if (parts === undefined) return undefined;
+  if (type === 'reassign' && nodeType !== 'approval') {
+    const message = `Only an approval can be given to others: reassign does not fit a node of type ${String(nodeType)}`;
+    check.problems.add('INVALID_SHAPE', [...path, 'type'], { message });
+  }
+  if (parts.workflow !== undefined) check.workflow(parts.workflow, [...path, 'workflow']);
+  let to: CompiledEscalation['to'] = typeof parts.to === 'string' ? null : (parts.to ?? null);
+  for (const site of peopleSites(parts.to, [...path, 'to']))
+    to = check.expressions.compile(site.text, site.gives, 'people', site.path, node) ?? null;
+  return {
+    type,
+    action: freezeDeep({ ...parts, ...(config === undefined ? {} : { config }) }),
+    to,
+    input: check.mapping(parts.input, 'node', [...path, 'input'], node),
+  };
+}
+
+async function checkStage(
+  type: string,
+  parts: ActionParts | undefined,
+  path: GraphPath,
+  check: GraphCheck,
+): Promise<unknown> {
+  const stageType = check.stageType(type, [...path, 'type']);
+  if (stageType === undefined || parts === undefined) return undefined;
+  return checkStageConfig(parts.config, stageType, type, [...path, 'config'], check.problems);
+}

@@ -1,0 +1,23 @@
+export type {
+  CompiledEscalation,
+  CompiledGraph,
+  CompiledGraphNode,
+  CompiledTrigger,
+  GraphBody,
+} from './compiled-graph.js';
+export { evaluateMapping } from './compiled-mapping.js';
+export type { CompiledMapping } from './compiled-mapping.js';
+export type { GraphCatalogue, GraphStageType } from './graph-catalogue.js';
+export { GRAPH_JSON_SCHEMA } from './graph-json-schema.js';
+export { DEFAULT_GRAPH_LIMITS } from './graph-limits.js';
+export type { GraphLimits } from './graph-limits.js';
+export type { GraphProblem, ProblemCode } from './graph-problem.js';
+export { GRAPH_SCHEMA } from './graph-schema.js';
+export type { Graph, GraphEdge, GraphNode, GraphSettings, GraphTrigger } from './graph-schema.js';
+export { validateGraph } from './validate-graph.js';
+export type { GraphValidation } from './validate-graph.js';
+export { diffGraphs } from './diff-graphs.js';
+export type { GraphChange } from './diff-graphs.js';
+export { graph, GraphBuilder } from './graph-builder.js';
+export type { GraphWays } from './graph-builder.js';
+export { toMermaid } from './mermaid.js';

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { InputShape } from '../expression/index.js';
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
+
+/**
+ * What a run's input must look like: JSON Schema, those parts of it that take bounded time to check and mean the same to
+ * everybody. No `$ref`, no `pattern`.
+ */
+export interface GraphInputPart {
+  type?: (typeof TYPES)[number] | (typeof TYPES)[number][] | undefined;
+  properties?: Record<string, GraphInputPart> | undefined;
+  required?: string[] | undefined;
+  additionalProperties?: boolean | undefined;
+  items?: GraphInputPart | undefined;
+  enum?: unknown[] | undefined;
+  const?: unknown;
+  default?: unknown;
+  title?: string | undefined;
+  description?: string | undefined;
+  format?: string | undefined;
+  minimum?: number | undefined;
+  maximum?: number | undefined;
+  minLength?: number | undefined;
+  maxLength?: number | undefined;
+  minItems?: number | undefined;
+  maxItems?: number | undefined;
+}
+
+const count = z.int().min(0).optional();
+
+const keywords = {
+  properties: z
+    .record(
+      z.string(),
+      z.lazy(() => part),
+    )
+    .optional(),
+  required: z.array(z.string()).optional(),
+  additionalProperties: z.boolean().optional(),
+  items: z.lazy(() => part).optional(),
+  enum: z.array(z.unknown()).min(1).optional(),
+  const: z.unknown().optional(),
+  default: z.unknown().optional(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  format: z.enum(['date', 'date-time', 'time', 'duration', 'email', 'uri', 'uuid']).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: count,
+  maxLength: count,
+  minItems: count,
+  maxItems: count,
+};
+
+const part: z.ZodType<GraphInputPart> = z.strictObject({
+  type: z
+    .union([z.enum(TYPES), z.array(z.enum(TYPES)).min(1)], { error: `must be one of ${TYPES.join(', ')}, or a list` })
+    .optional(),
+  ...keywords,
+});
+
+/** The input of a graph is an object, so that it can grow without breaking what starts it. */
+export const inputSchema = z.strictObject({ type: z.literal('object'), ...keywords });
+
+export type GraphInputSchema = z.infer<typeof inputSchema>;
+
+/**
+ * The types that expressions on `input` are checked against; undefined where the schema names no fields. Fields that it does
+ * not name are unknown to expressions, unless it says `additionalProperties: true`.
+ */
+export function inputShapeOf(schema: GraphInputSchema): InputShape | undefined {
+  const shape = typeOf(schema);
+  return typeof shape === 'string' ? undefined : shape;
+}
+
+function typeOf({ type, properties, additionalProperties, items }: GraphInputPart): string | InputShape {
+  switch (type) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'array': {
+      const item = items === undefined ? 'dyn' : typeOf(items);
+      return item === 'string' || item === 'bool' ? `list<${item}>` : 'list<dyn>';
+    }
+    case 'object': {
+      if (properties === undefined || additionalProperties === true) return 'dyn';
+      const fields = Object.entries(properties).map(([name, field]) => [name, typeOf(field)] as const);
+      return fields.length === 0 ? 'dyn' : Object.fromEntries(fields);
+    }
+    // Numbers mix with whole ones only where their type is open; null and lists of types are open anyway.
+    default:
+      return 'dyn';
+  }
+}
