@@ -34,10 +34,11 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
 
   async record(records: readonly LinearRecord[], options: RecordOptions = {}): Promise<RecordVerdict[]> {
     if (options.lockTimeoutMs === undefined && records.every(isBare)) return this.recordPlain(records);
-    const bare = options.lockTimeoutMs === undefined ? records.filter(isBare) : [];
-    const laden =
-      options.lockTimeoutMs === undefined ? records.filter((record) => isPlain(record) && record.beside) : [];
-    const joined = records.filter((record) => !bare.includes(record) && !laden.includes(record));
+    const [bare, laden, joined]: [LinearRecord[], LinearRecord[], LinearRecord[]] = [[], [], []];
+    for (const record of records) {
+      if (options.lockTimeoutMs !== undefined || !isPlain(record)) joined.push(record);
+      else (record.beside ? laden : bare).push(record);
+    }
     const verdicts = new Map<LinearRecord, RecordVerdict>();
     const keep = (part: readonly LinearRecord[], answers: readonly RecordVerdict[]): void =>
       answers.forEach((verdict, index) => verdicts.set(part[index]!, verdict));

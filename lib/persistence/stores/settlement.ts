@@ -68,7 +68,8 @@ function follow(
   return parts.reduce(join, onlyEvents(events));
 }
 
-function onlyEvents(events: readonly EngineEvent[]): Transition {
+/** Nothing follows, but for what is told. */
+export function onlyEvents(events: readonly EngineEvent[]): Transition {
   return {
     run: null,
     stageRuns: [],
