@@ -58,7 +58,7 @@ export interface ClaimedStageRun {
   /** Attempts before this one that no longer count against the budget (a manual retry renewed it). */
   readonly budgetFrom: number;
   readonly deferrals: number;
-  /** It was claimed before: its step ledger may hold something. */
+  /** Its step ledger holds something, of earlier attempts. */
   readonly hasLedger: boolean;
   /** It goes on after a wait, its attempt the same as before. */
   readonly resumed: boolean;

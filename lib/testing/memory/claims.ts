@@ -133,7 +133,7 @@ function claimedJob(
       attempt: job.kind === 'execute' ? stageRun.attempt : job.attempt,
       budgetFrom: stageRun.budgetFrom,
       deferrals: stageRun.deferrals,
-      hasLedger: stageRun.claims > 1,
+      hasLedger: job.kind === 'execute' && session.db.stepsOf.has(stageRun.id),
       resumed,
     },
     earlier: earlierOf(session, run),

@@ -114,7 +114,6 @@ function insertStageRun({ db, now }: MemorySession, run: RunRecord, row: NewStag
     losses: 0,
     deferrals: 0,
     requeues: 0,
-    claims: 0,
     resumed: false,
     resumes: 0,
     queue: null,
