@@ -31,6 +31,7 @@ import { OverdueRuns } from '../runtime/wake/overdue-runs.js';
 import { StuckRuns } from '../runtime/wake/stuck-runs.js';
 import { WakePass } from '../runtime/wake/wake-pass.js';
 import { JobPump } from '../runtime/worker/job-pump.js';
+import { HostRecord } from '../runtime/worker/host-record.js';
 import { JobRunner } from '../runtime/worker/job-runner.js';
 import { OutcomeRecords } from '../runtime/worker/outcome-records.js';
 import { tellRecorded, type RecordListeners } from '../runtime/worker/record-effects.js';
@@ -126,6 +127,16 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     decideSettled(definitions.byKey(key)?.compiled, state, event, context);
   const systemActor = options.systemActor ?? ((): null => null);
   const { maxOutputBytes } = options.limits;
+  const records = new OutcomeRecords(context, Date.now);
+  const recorder = new Recorder({
+    store,
+    decide,
+    outages,
+    pauses,
+    log,
+    onRecorded: (recorded) => tellRecorded(recorded, listeners),
+  });
+  const hostRecord = new HostRecord({ store, transactions, records, recorder, decide, outages, pauses });
   const execution = new StageExecution({
     definitions,
     scope: contexts,
@@ -137,6 +148,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     random,
     maxOutputBytes,
     nextId,
+    recordWithin: (attempt, outcome) => hostRecord.record(attempt, outcome),
     steps: {
       store,
       writer,
@@ -153,15 +165,6 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     },
   });
   const hook = new CancelHook({ store, execution, outages, pauses, log });
-  const records = new OutcomeRecords(context, Date.now);
-  const recorder = new Recorder({
-    store,
-    decide,
-    outages,
-    pauses,
-    log,
-    onRecorded: (recorded) => tellRecorded(recorded, listeners),
-  });
   const runner = new JobRunner({
     store,
     stages,

@@ -33,6 +33,7 @@ export class OpenedTransactions implements HostTransactions {
   async run<T>(
     owner: string | null,
     work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>,
+    what = 'ctx.transaction',
   ): Promise<T> {
     const session = this.guarded ? sessionOf(owner) : undefined;
     let spoilt: { readonly error: unknown } | undefined;
@@ -41,7 +42,7 @@ export class OpenedTransactions implements HostTransactions {
       let watched = false;
       const query: JoinedTransaction['query'] = async (sql, parameters) => {
         if (!watched) {
-          await refuseEnded(manager.queryRunner as Runner | undefined);
+          await refuseEnded(manager.queryRunner as Runner | undefined, what);
           watch(manager.queryRunner as Runner | undefined, (error) => (spoilt ??= { error }));
           watched = true;
           // The body may have said another owner since.
@@ -74,13 +75,13 @@ function sessionOf(owner: string | null): (manager: TransactionManager) => Promi
 const isManager = (value: unknown): value is TransactionManager => typeof value === 'object' && value !== null;
 
 /** Committed, rolled back or inside a savepoint, the row would not be part of what is committed. */
-async function refuseEnded(runner: Runner | undefined): Promise<void> {
+async function refuseEnded(runner: Runner | undefined, what: string): Promise<void> {
   if (runner?.isTransactionActive === true && (runner.transactionDepth ?? 1) === 1) return;
   // What is rolled back next would else be the innermost part alone, and the connection go back to its pool with the rest open.
   while ((runner?.transactionDepth ?? 0) > 1) await runner!.rollbackTransaction!();
   const message =
     'ended its transaction, or left a part of it open: await all, and leave commit and rollback to the engine';
-  throw new InvalidStepError({ what: 'ctx.transaction', problems: [{ path: 'fn', message }] });
+  throw new InvalidStepError({ what, problems: [{ path: 'fn', message }] });
 }
 
 function watch(runner: Runner | undefined, onFailure: (error: unknown) => void): void {

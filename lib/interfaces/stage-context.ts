@@ -110,6 +110,20 @@ export interface StageContext<S extends StageSchemas = StageSchemas> {
   ): Promise<Stored<Awaited<T>>>;
 
   /**
+   * Gives what this stage writes to the host's own tables together with its outcome: `fn(manager)` is called once the body has
+   * returned and its output has been checked, in a READ COMMITTED transaction on the host's DataSource whose last write is the
+   * stage's completion and what follows from it. Both commit, or neither (TX-3).
+   *
+   * Of several calls all run, in order. Only a completion calls them: not a skip, a suspension, a failure. A body that is replayed
+   * gives them anew; those of `execute` do not count for `checkCompletion`. What `fn` throws is rolled back and fails the attempt, as if
+   * the body had thrown it. It may be called more often than it commits: what it does beside the manager belongs elsewhere.
+   *
+   * @throws InvalidStepError (`INVALID_STEP`) for what is no function, inside a step, and in `cancel(ctx)`. The attempt fails with
+   * InvalidOptionsError (`INVALID_OPTIONS`) on the in-memory store of tests
+   */
+  recordWith<M extends TransactionManager = TransactionManager>(fn: (manager: M) => unknown): void;
+
+  /**
    * Plain asynchronous work beside a wait: the stage is not suspended while it runs. Nothing of it is recorded, and it runs
    * again at every replay.
    *

@@ -72,6 +72,21 @@ class Aside {
   }
 }
 
+@Stage({ id: 'closing', retry: { maxAttempts: 1 } })
+class Closing {
+  async execute(ctx: StageContext): Promise<number> {
+    ctx.recordWith(async () => 1);
+    return 1;
+  }
+}
+
+@Workflow({ id: 'close', version: 1, input: z.null() })
+class Close {
+  define(flow: Flow<z.ZodNull>) {
+    return flow.pipe(Closing);
+  }
+}
+
 const FLOWS = [Note, Noting, Pong, Ping];
 
 describe('ctx.transaction in an app', () => {
@@ -103,9 +118,10 @@ describe('ctx.transaction in an app', () => {
     await app.close();
   });
 
-  it('TX-3: the in-memory store has none, and says so', async () => {
-    const t = await WorkflowTester.create({ store: 'memory', workflow: {}, providers: [Alone, Aside] });
-    const run = await t.start(Aside, null);
+  it.each([Aside, Close])('TX-3: the in-memory store has none, and says so (%p)', async (flow) => {
+    const providers = [Alone, Aside, Closing, Close];
+    const t = await WorkflowTester.create({ store: 'memory', workflow: {}, providers });
+    const run = await t.start(flow, null);
     await t.drain();
     const { failure } = (await t.history(run)).run;
     expect(failure).toMatchObject({ code: 'INVALID_OPTIONS', message: expect.stringContaining('PostgreSQL') });

@@ -14,8 +14,14 @@ export interface HostTransactions {
    * Runs `work` in a READ COMMITTED transaction: commits when it resolves, rolls back when it rejects. `manager` is the
    * host's EntityManager of it, which the engine hands on and never looks at. Under row-level security it is a session of `owner`.
    *
+   * `what` names the call in errors. @default 'ctx.transaction'
+   *
    * Rejects with what `work` rejected with, after the rollback; else with what BEGIN or COMMIT failed with. After the latter
    * whether it was committed has to be read.
    */
-  run<T>(owner: string | null, work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>): Promise<T>;
+  run<T>(
+    owner: string | null,
+    work: (manager: unknown, transaction: JoinedTransaction) => Promise<T>,
+    what?: string,
+  ): Promise<T>;
 }

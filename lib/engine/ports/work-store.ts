@@ -1,4 +1,5 @@
 import type { FailureRecord } from '../codec/failure-record.js';
+import type { JoinedTransaction } from './joined-transaction.js';
 import type { JobMessage } from './job-transport.js';
 import type { EngineEvent, JsonText, LostOutcome, RunState, StageOutcome, Transition } from '../state/rows.js';
 import type { AttemptNotes } from '../state/notes.js';
@@ -243,6 +244,17 @@ export interface WorkStore {
 
   /** Stores outcomes under their runs' locks, then asks `decide` what follows from the rows as they are now, then writes that. */
   settle(records: readonly JoinedRecord[], decide: DecideSettled, options?: RecordOptions): Promise<RecordVerdict[]>;
+
+  /**
+   * Stores one outcome, and what follows from it, as part of the host's transaction, which is READ COMMITTED and commits next, or rolls
+   * back unless the verdict is `recorded` (TX-3). Locks run, then stage run, and waits for them: what was not fenced can't be committed,
+   * and a lease lost or a run ended before the locks were had is seen. Never `busy`. A linear record's hand-off is passed over.
+   */
+  recordWithin(
+    record: LinearRecord | JoinedRecord,
+    decide: DecideSettled,
+    transaction: JoinedTransaction,
+  ): Promise<RecordVerdict>;
 
   /** Re-reads what became of attempts whose record was not fenced or whose answer was lost. */
   readFences(stageRunIds: readonly string[]): Promise<Fence[]>;

@@ -116,6 +116,7 @@ export class PostgresStore implements WorkflowStore {
   record = (records: readonly LinearRecord[], options?: RecordOptions) => this.records.record(records, options);
   settle = (records: readonly JoinedRecord[], decide: DecideSettled, options?: RecordOptions) =>
     this.records.settle(records, decide, options);
+  recordWithin = (...given: Parameters<WorkflowStore['recordWithin']>) => this.records.recordWithin(...given);
   readFences = (stageRunIds: readonly string[]) => this.work.readFences(stageRunIds);
   extendLeases = (leases: readonly Lease[]) => this.work.extendLeases(leases);
   finishCancelJob = (lease: Lease, retryInMs: number | null) => this.work.finishCancelJob(lease, retryInMs);

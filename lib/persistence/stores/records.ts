@@ -2,6 +2,7 @@ import type {
   DecideSettled,
   FinishedRun,
   JoinedRecord,
+  JoinedTransaction,
   LeaseLimits,
   LinearRecord,
   LostRecord,
@@ -17,6 +18,7 @@ import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements
 import { besideValues } from '../dialects/postgres/statements/write-beside.js';
 import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
 import { fromJoined, fromLinear, groupByRun, settledBy, type Attempted, type Joinable } from './joined-outcomes.js';
+import { joined } from './joined.js';
 import { isBare, isPlain, recordRow } from './linear.js';
 import { setLockTimeout } from './lock-timeout.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
@@ -29,7 +31,7 @@ const RECORDED: RecordVerdict = { verdict: 'recorded', handedOff: false, finishe
 const HANDED_OFF: RecordVerdict = { verdict: 'recorded', handedOff: true, finished: null };
 
 /** Outcomes of attempts: the hot path. */
-export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'reap'> {
+export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'recordWithin' | 'reap'> {
   constructor(private readonly context: StoreContext) {}
 
   async record(records: readonly LinearRecord[], options: RecordOptions = {}): Promise<RecordVerdict[]> {
@@ -57,6 +59,20 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
       records.map((record) => fromJoined(record, decide)),
       options,
     );
+  }
+
+  /** Locks first, then writes: the fence is read in a snapshot that follows both locks. */
+  async recordWithin(
+    record: LinearRecord | JoinedRecord,
+    decide: DecideSettled,
+    transaction: JoinedTransaction,
+  ): Promise<RecordVerdict> {
+    const query = joined(transaction);
+    const { runId, stageRunId } = record.lease;
+    await query(this.context.statements.lockAttempt, [runId, stageRunId]);
+    const joinable = 'transition' in record ? fromLinear(record) : fromJoined(record, decide);
+    const [verdict] = await this.storeJoined(query, [joinable], true);
+    return verdict!;
   }
 
   async reap(records: readonly LostRecord[], { staleMs, capMs }: LeaseLimits, decide: DecideSettled): Promise<number> {
@@ -142,29 +158,36 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
     });
   }
 
-  /** Outcomes first, then what follows from the rows as they are under the runs' locks (protocols, section 3). */
   private async recordJoined(records: readonly Joinable[], { lockTimeoutMs }: RecordOptions): Promise<RecordVerdict[]> {
     if (records.length === 0) return [];
-    const { pool, statements, clock } = this.context;
     try {
-      return await pool.transaction(async (query) => {
+      return await this.context.pool.transaction(async (query) => {
         if (lockTimeoutMs !== undefined) await setLockTimeout(query, lockTimeoutMs);
-        const statement = lockTimeoutMs === undefined ? statements.storeOutcomes : statements.storeOutcomesWait;
-        const answers = await query<OutcomeAnswer>(statement, [
-          clock.offsetMs,
-          ...outcomeRows.values(records.map((record) => outcomeRow(record.lease, record.outcome))),
-        ]);
-        await this.writeBeside(
-          query,
-          records.filter((_, index) => answers[index]!.ok),
-        );
-        const finished = await this.follow(query, records, answers);
-        return records.map((record, index) => verdictOf(record, answers[index]!, finished));
+        return this.storeJoined(query, records, lockTimeoutMs !== undefined);
       });
     } catch (error) {
       if (lockTimeoutMs !== undefined && isLockTimeout(error)) return records.map(() => BUSY);
       throw error;
     }
+  }
+
+  /** Outcomes first, then what follows from the rows as they are under the runs' locks (protocols, section 3). */
+  private async storeJoined(
+    query: TransactionQuery,
+    records: readonly Joinable[],
+    wait: boolean,
+  ): Promise<RecordVerdict[]> {
+    const { statements, clock } = this.context;
+    const answers = await query<OutcomeAnswer>(wait ? statements.storeOutcomesWait : statements.storeOutcomes, [
+      clock.offsetMs,
+      ...outcomeRows.values(records.map((record) => outcomeRow(record.lease, record.outcome))),
+    ]);
+    await this.writeBeside(
+      query,
+      records.filter((_, index) => answers[index]!.ok),
+    );
+    const finished = await this.follow(query, records, answers);
+    return records.map((record, index) => verdictOf(record, answers[index]!, finished));
   }
 
   private follow(

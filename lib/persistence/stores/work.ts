@@ -26,7 +26,7 @@ import type { StoreContext } from './store-context.js';
 
 const ANY_ATTEMPT = { kind: 'execute', attempt: null } as const;
 /** Claims, leases and cancel jobs. */
-export class PostgresWork implements Omit<WorkStore, 'record' | 'settle' | 'reap'> {
+export class PostgresWork implements Omit<WorkStore, 'record' | 'settle' | 'recordWithin' | 'reap'> {
   constructor(private readonly context: StoreContext) {}
 
   async claim({ workerId, limit, queues, unserved }: ClaimRequest): Promise<ClaimResult> {

@@ -20,7 +20,7 @@ import type { AttemptSubject } from './attempt-subject.js';
 import { skipped } from './skipped.js';
 import { suspended } from './suspended.js';
 import type { AttemptNotebook } from './attempt-notebook.js';
-import type { AttemptReplay } from '../steps/attempt-replay.js';
+import { isInsideStep, type AttemptReplay } from '../steps/attempt-replay.js';
 
 /** What an attempt's context is made of, beyond the attempt. */
 export interface AttemptContextParts {
@@ -117,6 +117,12 @@ export class AttemptContext implements StageContext {
     return this.#replay().steps.transaction(name, fn, options);
   }
 
+  recordWith(fn: (manager: any) => unknown): void {
+    const problem = this.#refusedWrite(fn);
+    if (problem) throw new InvalidStepError({ what: 'ctx.recordWith', problems: [{ path: 'fn', message: problem }] });
+    (this.#attempt.writes ??= []).push(fn);
+  }
+
   local<T>(fn: () => T | Promise<T>): Promise<T> {
     return this.#replay().replay.local(fn);
   }
@@ -138,6 +144,14 @@ export class AttemptContext implements StageContext {
 
   annotate(key: string, value: unknown, { scope = 'stage' }: AnnotateOptions = {}): void {
     this.#notebook().annotate(key, value, scope);
+  }
+
+  #refusedWrite(fn: unknown): string | undefined {
+    if (typeof fn !== 'function') return `must be a function of the manager, and is of type ${typeof fn}`;
+    if (this.#attempt.job.kind === 'cancel') return 'would go with an outcome, which a cancelled run has no more';
+    // A replay answers from the ledger, and would leave it out.
+    if (isInsideStep()) return 'is given inside a step, whose body no replay calls: give it in the body of the stage';
+    return undefined;
   }
 
   #replay(): AttemptReplay {

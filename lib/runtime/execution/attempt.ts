@@ -5,6 +5,9 @@ import type { AttemptReplay } from '../steps/attempt-replay.js';
 import type { AttemptNotebook } from './attempt-notebook.js';
 import type { ServedStage } from './served-stages.js';
 
+/** The host's writes that are to commit with the outcome. */
+export type HostWrite = (manager: unknown) => unknown;
+
 /**
  * One attempt of a stage run in this process: its lease, its abort signal, and what became known about it while its body
  * ran. Fenced by its token: a later attempt of the same stage run is another `Attempt`.
@@ -26,6 +29,10 @@ export class Attempt {
   replay: AttemptReplay | undefined;
   /** What its end means for its ledger. */
   ended: ReturnType<AttemptReplay['replay']['end']> | undefined;
+  /** What its body gave to `ctx.recordWith`, in order; undefined where it gave nothing. */
+  writes: HostWrite[] | undefined;
+  /** Its outcome is being written within a transaction of the host's: what its lease looks like meanwhile says nothing. */
+  recording = false;
   /** Its stage suspended itself, and is asked whether it is done. */
   checking = false;
   /** What its ledger says of the wait of the whole stage; null: it does not wait so; undefined until it is read. */

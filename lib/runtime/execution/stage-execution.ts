@@ -10,7 +10,7 @@ import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { scopeOf, type SystemActor } from './acting.js';
 import { admission, type AdmissionParts } from './admission.js';
 import { AttemptContext, type AttemptOpeners } from './attempt-context.js';
-import type { AttemptEnd } from './attempt-end.js';
+import type { AttemptEnd, RecordedWithin } from './attempt-end.js';
 import { AttemptNotebook } from './attempt-notebook.js';
 import { AttemptSubject } from './attempt-subject.js';
 import type { Attempt } from './attempt.js';
@@ -37,17 +37,23 @@ export interface StageExecutionParts {
   /** Bytes of one output as JSON (LIMIT-6). */
   readonly maxOutputBytes: number;
   readonly nextId: NextId;
+  /** Writes a completed outcome with what `ctx.recordWith` was given. Rejects with what that threw, rolled back. */
+  readonly recordWithin: (attempt: Attempt, outcome: CompletedOutcome) => Promise<RecordedWithin>;
   /** What durable calls need, but for whether this execution drains. */
   readonly steps: Omit<AttemptReplayParts, 'draining'>;
 }
 
 /** What became of the body. */
 type BodyEnd =
+  | ({ readonly kind: 'recorded' } & RecordedWithin)
   | { readonly kind: 'ended'; readonly outcome: StageOutcome }
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'stopped'; readonly stop: ReplayStop }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'abandoned' };
+
+/** The one outcome that the host's writes go with. */
+export type CompletedOutcome = Extract<StageOutcome, { kind: 'completed' }>;
 
 /** What is called with the context: the body itself, or the hook that undoes it. */
 type Call = (handler: RunnableStage, context: AttemptContext) => Promise<BodyEnd>;
@@ -93,7 +99,7 @@ export class StageExecution {
       }),
     );
     attempt.over = true;
-    if (end.kind === 'ended') return undefined;
+    if (end.kind === 'ended' || end.kind === 'recorded') return undefined;
     return { failure: this.#failureOf(attempt, end) };
   }
 
@@ -136,7 +142,11 @@ export class StageExecution {
       const what = `Stage ${stage.key}`;
       const value = await parseOutput(type.outputSchema, completion.value, what);
       const output = encodeJson(value, { what, maxBytes: this.parts.maxOutputBytes, limit: 'limits.maxOutputBytes' });
-      return { kind: 'ended', outcome: { kind: 'completed', output } };
+      const outcome = { kind: 'completed', output } as const;
+      if (!attempt.writes) return { kind: 'ended', outcome };
+      // The body has ended: what it still awaits must not put the stage to sleep while its outcome is written.
+      attempt.ended = attempt.replay?.replay.end();
+      return { kind: 'recorded', ...(await this.parts.recordWithin(attempt, outcome)) };
     });
   }
 
@@ -186,7 +196,9 @@ export class StageExecution {
 
   #judge(attempt: Attempt, end: BodyEnd): AttemptEnd {
     // Whatever it came to: a replay whose attempt is over looks at nothing any more.
-    attempt.ended = attempt.replay?.replay.end(end.kind === 'threw' ? { error: end.error } : undefined);
+    attempt.ended ??= attempt.replay?.replay.end(end.kind === 'threw' ? { error: end.error } : undefined);
+    // Before what the heartbeat says: it is what the store says.
+    if (end.kind === 'recorded') return end;
     if (attempt.cancelled) return { kind: 'discarded', because: 'cancelled' };
     if (attempt.leaseLost) return { kind: 'discarded', because: 'lease-lost' };
     if (end.kind === 'ended') return end.outcome;
@@ -211,7 +223,7 @@ export class StageExecution {
     return decision.retry ? { kind: 'retry', failure, delayMs: decision.delayMs } : { kind: 'failed', failure };
   }
 
-  #failureOf(attempt: Attempt, end: Exclude<BodyEnd, { kind: 'ended' }>): FailureRecord {
+  #failureOf(attempt: Attempt, end: Exclude<BodyEnd, { kind: 'ended' | 'recorded' }>): FailureRecord {
     const { key, timeoutMs } = attempt.served.stage;
     if (end.kind === 'threw') return describeFailure(end.error, { now: Date.now() });
     // The ledger could not be written: no fault of the stage's, but nothing it could go on with.

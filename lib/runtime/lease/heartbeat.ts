@@ -70,7 +70,7 @@ export class Heartbeat {
     const states = await this.parts.store.extendLeases(held.map(({ lease }) => lease));
     for (const attempt of held) {
       // Its body has ended: the fence of its record tells, and a record in flight may have moved the lease on already.
-      if (attempt.over) continue;
+      if (attempt.over || attempt.recording) continue;
       const state = stateOf(states, attempt);
       // A cancel hook's run is cancelled: that is what it is for.
       if (state === 'cancelled' && attempt.job.kind === 'execute') attempt.abort('cancelled');

@@ -54,6 +54,9 @@ const insideStep = new AsyncLocalStorage<string>();
 /** Whether the code that runs now is a step's body: it runs when its step does, not with every replay. */
 export const isInsideStep = (): boolean => insideStep.getStore() !== undefined;
 
+/** Calls `body` as one of a step's: durable calls in it are refused. */
+export const asInsideStep = <T>(name: string, body: () => T): T => insideStep.run(name, body);
+
 const macrotask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The durable calls of one attempt: its replay, and the `ctx.step` on it. */

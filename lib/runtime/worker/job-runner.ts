@@ -6,6 +6,7 @@ import type { Pauses } from '../background/pauses.js';
 import { persist } from '../background/persistence.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
 import { Attempt } from '../execution/attempt.js';
+import type { AttemptEnd, RecordedWithin } from '../execution/attempt-end.js';
 import type { CancelHook } from '../execution/cancel-hook.js';
 import type { ServedStage, ServedStages } from '../execution/served-stages.js';
 import type { StageExecution } from '../execution/stage-execution.js';
@@ -15,7 +16,7 @@ import type { LiveAttempts } from '../lease/live-attempts.js';
 import type { HandOffs } from './hand-offs.js';
 import type { JobEnd, StageEnd } from './job-end.js';
 import { nextJob } from './next-job.js';
-import { onlySuccessor, released, type OutcomeRecords } from './outcome-records.js';
+import { onlySuccessor, released, type HandOffOffer, type OutcomeRecords } from './outcome-records.js';
 import type { RecordEntry } from './record-item.js';
 import type { Recorder } from './recorder.js';
 import type { UnservedDefinitions } from './unserved-definitions.js';
@@ -116,7 +117,7 @@ export class JobRunner {
 
   /** One attempt to its recorded end. Returns the attempt that was handed off, if one was. */
   async #attempt(attempt: Attempt, handOffs: HandOffs | null): Promise<StageEnd | Attempt> {
-    const { execution, records, recorder } = this.parts;
+    const { execution } = this.parts;
     if (attempt.job.kind === 'cancel') return this.#callHook(attempt);
     const over = await this.#checkBefore(attempt);
     if (over) return over;
@@ -126,11 +127,7 @@ export class JobRunner {
     const offer = handOffs && !execution.draining && handOffs.mayOffer() ? handOffs.offer : null;
     if (outcome.kind === 'crashed') return { kind: 'given-up' };
     if (outcome.kind === 'unfenced') return this.#discarded(attempt, await this.#whyUnfenced(attempt));
-    const entry =
-      outcome.kind === 'suspended'
-        ? records.suspended(attempt, outcome.suspension)
-        : records.entryOf(attempt, outcome, offer);
-    const result = await recorder.record(attempt, entry);
+    const { entry, result } = outcome.kind === 'recorded' ? outcome : await this.#record(attempt, outcome, offer);
     if (result.kind === 'recorded') {
       if (entry.lane === 'suspend') return { kind: 'recorded', outcome: 'suspended' };
       if (result.handedOff) return this.#handedOff(attempt, entry);
@@ -138,6 +135,19 @@ export class JobRunner {
     }
     if (result.kind === 'given-up') return { kind: 'given-up' };
     return this.#discarded(attempt, result.kind === 'cancelled' ? 'cancelled' : 'lease-lost');
+  }
+
+  async #record(
+    attempt: Attempt,
+    outcome: StageOutcome | Extract<AttemptEnd, { kind: 'suspended' }>,
+    offer: (() => HandOffOffer) | null,
+  ): Promise<RecordedWithin> {
+    const { records, recorder } = this.parts;
+    const entry =
+      outcome.kind === 'suspended'
+        ? records.suspended(attempt, outcome.suspension)
+        : records.entryOf(attempt, outcome, offer);
+    return { entry, result: await recorder.record(attempt, entry) };
   }
 
   /** A notice of the run's end may have come before the claim's answer. It is only a hint: what it says is read. */

@@ -64,6 +64,11 @@ export class Recorder {
     return item.result;
   }
 
+  /** Tells of an outcome that was written elsewhere, within a transaction of the host's. */
+  wrote(entry: RecordEntry, result: RecordedOutcome['result']): void {
+    this.#tell([{ entry, result }]);
+  }
+
   /** Gives up what is not written yet: its leases will tell. */
   end(): void {
     this.parts.pauses.end();

@@ -70,6 +70,11 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => settle(session, records, decide));
   }
 
+  async recordWithin(...[record, , transaction]: Parameters<port.WorkflowStore['recordWithin']>): Promise<never> {
+    refuseJoining('recordWithin', transaction);
+    throw new Error(`Stage run ${record.lease.stageRunId} was to be recorded within no transaction.`);
+  }
+
   async readFences(stageRunIds: readonly string[]): Promise<port.Fence[]> {
     return this.call((session) => readFences(session, stageRunIds));
   }
