@@ -38,7 +38,8 @@ export const openMemoryStorage: OpenStorage = async (): Promise<EngineStorage> =
     prepare: async () => {},
     announceWithin: async () => {},
     inTransaction: async () => {
-      const message = "has no transactions: test stages that call ctx.transaction or ctx.recordWith on PostgreSQL, store: 'postgres'";
+      const message =
+        "has no transactions: test stages that call ctx.transaction or ctx.recordWith on PostgreSQL, store: 'postgres'";
       throw new InvalidOptionsError({ where: 'The in-memory store', problems: [{ path: 'store', message }] });
     },
     owns: () => false,

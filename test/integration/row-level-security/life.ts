@@ -49,6 +49,9 @@ class Measure {
 @Stage({ id: 'note', input })
 class Note {
   async execute(ctx: StageContext<Input>): Promise<string[]> {
+    ctx.recordWith((manager: EntityManager) =>
+      manager.query(`INSERT INTO notes (owner_id, text) VALUES (current_setting('app.owner_id'), 'recorded')`),
+    );
     return ctx.transaction('note', async (manager: EntityManager) => {
       await manager.query(`INSERT INTO notes (owner_id, text) VALUES (current_setting('app.owner_id'), $1)`, [
         ctx.input.name,
