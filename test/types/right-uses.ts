@@ -1,3 +1,4 @@
+import { type Graph, graph, toMermaid } from '../../lib/engine/graph/index.js';
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
@@ -280,3 +281,12 @@ export const options: WorkflowModuleOptions = {
   owners: { resolve: (cls) => cls.get('teamId'), load: async (id) => ({ id }) },
   messages: { RUN_NOT_FOUND: 'Es gibt keinen Lauf {runId}.' },
 };
+
+export const aGraph: Graph = graph('a')
+  .condition('c', 'input.ok', { true: 'ask', false: 'w', skipped: 'e' }, { when: 'input.amount > 5' })
+  .approval('ask', { approvers: 'approvers.cfo', rule: { atLeast: 2 } }, { approved: 'w', rejected: 'e', expired: 'e' })
+  .wait('w', { event: { key: '"paid"' }, timeout: '5 days' }, { done: 'p', timeout: 'e' })
+  .stage('p', 'acme.pay', { config: { method: 'sepa' }, retry: { backoff: ['1s'] } })
+  .end('e')
+  .build();
+export const drawn: string = toMermaid(aGraph);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OnWorkflowEvent, Stage, Workflow } from '../../lib/decorators/index.js';
+import { graph } from '../../lib/engine/graph/index.js';
 import type {
   CompletionCheck,
   Flow,
@@ -244,4 +245,19 @@ export const options: WorkflowModuleOptions[] = [
   { events: { retention: true } },
   // @ts-expect-error a number
   { worker: { concurrency: '5' } },
+];
+
+export const graphs = [
+  // @ts-expect-error one way of two
+  graph('a').condition('c', 'input.ok', { true: 'x' }),
+  // @ts-expect-error a condition does not end with yes
+  graph('b').condition('c', 'input.ok', { true: 'x', false: 'y', yes: 'z' }),
+  // @ts-expect-error durations are texts
+  graph('c').wait('w', { timer: 5_000 }),
+  // @ts-expect-error no such rule
+  graph('d').approval('a', { approvers: ['u1'], rule: 'most' }, { approved: 'x', rejected: 'y' }),
+  // @ts-expect-error an end leads nowhere
+  graph('e').end('e', { outcome: 'x' }, { when: 'input.ok' }),
+  // @ts-expect-error no such setting
+  graph('f').settings({ owner: 'system' }),
 ];

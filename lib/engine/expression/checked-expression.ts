@@ -104,7 +104,9 @@ function faultOf(error: unknown): Fault {
   return {
     message: (typeof summary === 'string' ? summary : thrownMessage(error))
       .replace(/\.$/, '')
-      .replaceAll('$input', 'input'),
+      .replaceAll('$input', 'input')
+      // Whoever wrote invoice.paid for a key meant a text.
+      .replace(/^Unknown variable: .*$/, '$&; a text stands in quotes'),
     ...(typeof start === 'number' ? { at: start } : {}),
   };
 }

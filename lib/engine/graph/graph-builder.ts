@@ -7,10 +7,13 @@ import { DONE } from './outcome.js';
 type NodeOf<Type extends BuiltInTypeName> = z.input<(typeof nodeSchemas)[Type]>;
 type ConfigOf<Type extends BuiltInTypeName> = NonNullable<NodeOf<Type>['config']>;
 type OptionsOf<Type extends BuiltInTypeName> = Omit<NodeOf<Type>, 'id' | 'type' | 'config'>;
+/** The outcomes that a type always has, and those that it may have. */
+type WaysOf<Always extends string, Sometimes extends string = never> = Readonly<Record<Always, string>> &
+  Readonly<Partial<Record<Sometimes | 'skipped', string>>>;
 type StageOptions = Omit<z.input<typeof stageNode>, 'id' | 'type'>;
 
 /** Where a node leads: the next node; or one for each outcome. Left out: the node that is added next. */
-export type GraphWays<Outcomes extends string = string> = string | Readonly<Record<Outcomes, string>>;
+export type GraphWays = string | Readonly<Record<string, string>>;
 
 /**
  * Writes a graph as code: the same JSON that anybody else writes. Checks nothing: `validateGraph` does, of every graph.
@@ -56,7 +59,7 @@ export class GraphBuilder {
   }
 
   /** Two ways by an expression. */
-  condition(id: string, expression: string, ways: GraphWays<'true' | 'false'>, options?: OptionsOf<'condition'>): this {
+  condition(id: string, expression: string, ways: WaysOf<'true' | 'false'>, options?: OptionsOf<'condition'>): this {
     return this.#add('condition', id, { if: expression }, ways, options);
   }
 
@@ -70,7 +73,7 @@ export class GraphBuilder {
   }
 
   /** Repeats what follows `each`, which comes back to the loop; then goes on by `done`. */
-  loop(id: string, config: ConfigOf<'loop'>, ways: GraphWays<'each' | 'done'>, options?: OptionsOf<'loop'>): this {
+  loop(id: string, config: ConfigOf<'loop'>, ways: WaysOf<'each' | 'done'>, options?: OptionsOf<'loop'>): this {
     return this.#add('loop', id, config, ways, options);
   }
 
@@ -86,7 +89,7 @@ export class GraphBuilder {
   approval(
     id: string,
     config: ConfigOf<'approval'>,
-    ways: GraphWays<'approved' | 'rejected'>,
+    ways: WaysOf<'approved' | 'rejected', 'expired'> & Readonly<Record<string, string>>,
     options?: OptionsOf<'approval'>,
   ): this {
     return this.#add('approval', id, config, ways, options);

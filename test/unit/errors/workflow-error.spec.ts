@@ -174,6 +174,7 @@ describe('WorkflowError', () => {
     const withoutClass = Object.keys(ERROR_CODES).filter((code) => !reached.has(code) && !ofGraphs.has(code));
     expect(withoutClass.sort()).toEqual([
       'ACTOR_REQUIRES_USER',
+      'DISPATCHER_DENIED',
       'GRAPH_TOO_LARGE',
       'LOOP_LIMIT_EXCEEDED',
       'MISSING_TRIGGERING_USER',
@@ -181,6 +182,8 @@ describe('WorkflowError', () => {
       'NO_APPROVERS',
       'OWNER_REQUIRED',
       'RECORD_FAILED',
+      'ROLE_NOT_RESTRICTED',
+      'ROW_POLICIES_MISSING',
       'RUN_TIMEOUT',
       'START_RATE_EXCEEDED',
       'STUCK_RUN_REAPED',
