@@ -123,8 +123,8 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     log,
     everyMs: options.lease.heartbeatIntervalMs,
   });
-  const decide: DecideSettled = (key, state, event) =>
-    decideSettled(definitions.byKey(key)?.compiled, state, event, context);
+  const decide: DecideSettled = (key, state, events) =>
+    decideSettled(definitions.byKey(key)?.compiled, state, events, context);
   const systemActor = options.systemActor ?? ((): null => null);
   const { maxOutputBytes } = options.limits;
   const records = new OutcomeRecords(context, Date.now);

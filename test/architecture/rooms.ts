@@ -34,6 +34,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@marcbachmann/cel-js': only(['Environment'], 'a language is a plain function of text and value'),
   },
   'engine/graph': { engine: values, errors: values, zod: values },
+  'engine/walk': { engine: values, 'engine/graph': values, errors: values },
   'workflow.constants.ts': {},
 
   // What a user touches.

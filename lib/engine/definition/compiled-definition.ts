@@ -1,3 +1,5 @@
+import type { DecideContext, EnteredRun } from '../state/enter-node.js';
+import type { RunState, Transition } from '../state/rows.js';
 import type { CompiledRetryPolicy } from '../retry/retry-policy.js';
 
 /**
@@ -14,6 +16,22 @@ export interface CompiledDefinition {
   /** In order of execution. Never empty. */
   readonly nodes: readonly CompiledNode[];
   readonly settings: DefinitionSettings;
+  /** Of a graph: how its nodes follow each other. A pipeline's follow in their order. */
+  readonly ways?: DefinitionWays;
+}
+
+/** How a run gets on in a definition whose nodes don't simply follow each other. Plain functions, like all that decides. */
+export interface DefinitionWays {
+  /** What a new run begins with. */
+  start(run: Omit<EnteredRun, 'stageRunCount'>, delayed: boolean, context: DecideContext): Transition;
+  /** What follows once these visits of nodes have ended, all of them at once. */
+  settled(state: RunState, ended: readonly NodeVisited[], context: DecideContext): Transition;
+}
+
+/** A visit of a node. */
+export interface NodeVisited {
+  readonly node: string;
+  readonly visit: number;
 }
 
 export interface DefinitionSettings {

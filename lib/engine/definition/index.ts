@@ -9,6 +9,8 @@ export type {
   CompiledNode,
   CompiledStage,
   DefinitionSettings,
+  DefinitionWays,
+  NodeVisited,
   WhenContext,
 } from './compiled-definition.js';
 export { foldIdentifier, IDENTIFIER_RULE, isIdentifier, MAX_IDENTIFIER_LENGTH } from './identifier.js';

@@ -1,6 +1,7 @@
 import type { CheckedExpression } from './checked-expression.js';
 import { evaluationProblem, shortProblem } from './evaluation-problem.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
+import type { ExpressionVariable } from './expression-scope.js';
 import { readResult, RESULT_WORDS, type ExpressionResult } from './expression-result.js';
 import { ExpressionValues } from './expression-values.js';
 
@@ -25,6 +26,11 @@ export class Expression {
   /** The nodes whose outputs it reads. */
   get outputs(): readonly string[] {
     return this.#checked.outputs;
+  }
+
+  /** The variables that it reads. */
+  get variables(): readonly ExpressionVariable[] {
+    return this.#checked.variables;
   }
 
   /** The resolvers of approvers that it names; `undefined` among them where it uses `approvers` in another way. */

@@ -14,6 +14,7 @@ export type { GraphLimits } from './graph-limits.js';
 export type { GraphProblem, ProblemCode } from './graph-problem.js';
 export { GRAPH_SCHEMA } from './graph-schema.js';
 export type { Graph, GraphEdge, GraphNode, GraphSettings, GraphTrigger } from './graph-schema.js';
+export { DONE, SKIPPED } from './outcome.js';
 export { validateGraph } from './validate-graph.js';
 export type { GraphValidation } from './validate-graph.js';
 export { diffGraphs } from './diff-graphs.js';

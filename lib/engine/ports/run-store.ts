@@ -60,6 +60,8 @@ export interface StageRunRow {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly output: JsonText | null;
+  /** Which way a node of a graph went on; null = its usual one. */
+  readonly outcome: string | null;
   /** What its body last said of how far it is (OBS-3). */
   readonly progress: StageProgress | null;
 }

@@ -59,7 +59,7 @@ export interface ClaimedStageRun {
   /** Attempts before this one that no longer count against the budget (a manual retry renewed it). */
   readonly budgetFrom: number;
   readonly deferrals: number;
-  /** Its step ledger holds something, of earlier attempts. */
+  /** It was claimed before: its step ledger may hold something. */
   readonly hasLedger: boolean;
   /** It goes on after a wait, its attempt the same as before. */
   readonly resumed: boolean;
@@ -161,7 +161,7 @@ export interface FinishedRun {
   readonly child?: boolean;
 }
 
-/** What happened to a run's open nodes by the outcomes just stored: asked after fence and lock, inside the transaction. */
+/** What happened to a run's open nodes by the outcomes just stored. */
 export type SettleEvent =
   | { readonly type: 'node-settled'; readonly node: string; readonly visit: number }
   | {
@@ -171,7 +171,11 @@ export type SettleEvent =
       readonly failure: FailureRecord;
     };
 
-export type DecideSettled = (definitionKey: string, state: RunState, event: SettleEvent) => Transition;
+/**
+ * Asked after fence and lock, inside the transaction, once a run: all that the outcomes of one call came to is given at once,
+ * and the rows are those after all of them.
+ */
+export type DecideSettled = (definitionKey: string, state: RunState, events: readonly SettleEvent[]) => Transition;
 
 export interface RecordOptions {
   /** Wait for locks up to this long instead of skipping (the slow lane); then `busy`. */

@@ -26,6 +26,7 @@ export function decideStart(
   delayed: boolean,
   context: DecideContext,
 ): Transition {
+  if (definition.ways) return definition.ways.start(run, delayed, context);
   const first = enterNode(definition, { ...run, stageRunCount: 0 }, 0, run.input, context);
   if (delayed && first.run === null) return first;
   return { ...first, events: [{ type: 'run:started' }, ...first.events] };
@@ -47,23 +48,46 @@ export function decideNext(
   return enterNode(definition, run, indexOf(definition, nodeKey) + 1, output, context);
 }
 
-/** What follows from rows that were stored under the run's lock: the last branch of a group, or a terminal failure. */
+/**
+ * What follows from rows that were stored under the run's lock: the last branch of a group, ends of nodes of a graph, or a terminal
+ * failure. A failure decides alone: a run that fails advances no more.
+ */
 export function decideSettled(
   definition: MaybeDefinition,
   state: RunState,
-  event: SettleEvent,
+  events: readonly SettleEvent[],
   context: DecideContext,
 ): Transition {
-  if (event.type === 'stage-failed') {
-    const { code, message, params } = event.failure;
-    return decideFailure(definition, state, { code, message, params: params ?? null, node: event.key }, context);
+  const failed = events.find((event) => event.type === 'stage-failed');
+  if (failed?.type === 'stage-failed') {
+    const { code, message, params } = failed.failure;
+    return decideFailure(definition, state, { code, message, params: params ?? null, node: failed.key }, context);
   }
   if (!definition)
     throw new Error(`A node of run ${state.id} settled in a process that does not serve its definition.`);
+  const settled = events.filter((event) => event.type === 'node-settled');
+  if (definition.ways) {
+    const transition = definition.ways.settled(state, settled, context);
+    return { ...transition, cancelJobs: hooksOf(definition, state, transition, context) };
+  }
+  // Of a pipeline one node is open at a time.
+  const [event] = settled;
+  if (!event) return NO_CHANGE;
   const index = indexOf(definition, event.node);
   const node = definition.nodes[index]!;
   const branches = state.stageRuns.filter((stageRun) => stageRun.node === event.node && stageRun.visit === event.visit);
   return enterNode(definition, state, index + 1, nodeOutput(node, branches), context);
+}
+
+/** Hooks of what a walk leaves behind: all that is open when it fails, else branches that came too late (CANCEL-3). */
+function hooksOf(
+  definition: CompiledDefinition,
+  state: RunState,
+  { cancelOpen, cancelled = [] }: Transition,
+  context: DecideContext,
+): Transition['cancelJobs'] {
+  const left = state.stageRuns.filter((stageRun) => cancelOpen || cancelled.includes(stageRun.id));
+  return cancelJobsOf(definition, state, left, context);
 }
 
 /** Ends a run FAILED; whatever is open is cancelled with it (FAIL-1, GRP-3). */
@@ -195,17 +219,27 @@ function endOpen(
   hooks: boolean,
   context: DecideContext,
 ): Transition {
-  const live = hooks ? state.stageRuns.filter((stageRun) => wantsHook(definition, stageRun)) : [];
   return {
     ...NO_CHANGE,
     run,
     events: [event],
     cancelOpen: true,
-    cancelJobs: live.map(({ id, key }) => ({
+    cancelJobs: hooks ? cancelJobsOf(definition, state, state.stageRuns, context) : [],
+  };
+}
+
+function cancelJobsOf(
+  definition: MaybeDefinition,
+  state: RunState,
+  stageRuns: readonly StageRunState[],
+  context: DecideContext,
+): Transition['cancelJobs'] {
+  return stageRuns
+    .filter((stageRun) => wantsHook(definition, stageRun))
+    .map(({ id, key }) => ({
       stageRunId: id,
       job: jobFor(definition && findStage(definition, key), state, definition, context),
-    })),
-  };
+    }));
 }
 
 /** Only a stage run that has begun has anything to undo. Where the definition is unknown, the claim of a build that serves it decides. */

@@ -128,7 +128,7 @@ export function queueOf(
 }
 
 /** A stage's timeout raises the lease's absolute cap (LEASE-4). */
-export function capOf(stage: CompiledStage): number | null {
+export function capOf(stage: Pick<CompiledStage, 'timeoutMs'>): number | null {
   return stage.timeoutMs === null ? null : stage.timeoutMs + CAP_MARGIN_MS;
 }
 

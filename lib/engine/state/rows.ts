@@ -13,7 +13,7 @@ export interface RunState {
   /** The run's own queue (given at start), or null. */
   readonly queue: string | null;
   readonly input: JsonText;
-  /** Stage runs of this generation that count: the newest visit of each stage. */
+  /** Stage runs of this generation: of a pipeline one a stage, of a graph every visit. */
   readonly stageRuns: readonly StageRunState[];
   /** All stage runs ever made for this run, history included (LIMIT-1): the highest ordinal. */
   readonly stageRunCount: number;
@@ -32,6 +32,8 @@ export interface StageRunState {
   /** How often the stuck-run search has put it back in the queue (STUCK-1). */
   readonly requeues: number;
   readonly output: JsonText | null;
+  /** Which way a node of a graph went; null or absent: its usual one. */
+  readonly outcome?: string | null;
 }
 
 export interface NewStageRun {
@@ -44,12 +46,15 @@ export interface NewStageRun {
   readonly visit: number;
   /** The how-manieth stage run of its run, from 1. */
   readonly ordinal: number;
-  readonly status: 'PENDING' | 'SKIPPED' | 'FAILED';
+  readonly status: 'PENDING' | 'COMPLETED' | 'SKIPPED' | 'FAILED';
   readonly skipReason: string | null;
   /** For FAILED: what failed before a body could begin (a `when` that threw). */
   readonly failure: RunFailure | null;
   /** For PENDING: the job that executes it. */
   readonly job: NewJob | null;
+  /** For COMPLETED: what a node came to that no worker was needed for, and which way it went. */
+  readonly output?: JsonText | null;
+  readonly outcome?: string | null;
 }
 
 export interface NewJob {
@@ -108,6 +113,8 @@ export interface Transition {
   readonly cancelOpen: boolean;
   /** Jobs that call the `cancel(ctx)` hooks of stage runs that were live (CANCEL-3). */
   readonly cancelJobs: readonly CancelJob[];
+  /** These stage runs alone are cancelled, with their jobs and waits: branches that nobody waits for any more. Absent: none. */
+  readonly cancelled?: readonly string[];
 }
 
 export interface CancelJob {
@@ -142,7 +149,8 @@ export type EngineEventType = (typeof ENGINE_EVENT_TYPES)[number];
 
 /** How an attempt ended, as the worker that ran it reports it. */
 export type StageOutcome =
-  | { readonly kind: 'completed'; readonly output: JsonText }
+  /** `outcome`: which way a node of a graph goes on; absent: its usual one. */
+  | { readonly kind: 'completed'; readonly output: JsonText; readonly outcome?: string }
   | { readonly kind: 'skipped'; readonly reason: string }
   /** A failure with attempts left: PENDING again, its job delayed. */
   | { readonly kind: 'retry'; readonly failure: FailureRecord; readonly delayMs: number }

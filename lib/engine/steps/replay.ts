@@ -43,12 +43,10 @@ export class Replay implements OutcomeReader {
   #handingBack = false;
   #ranOn = false;
   #loaded: Promise<void> | undefined;
-  /** What earlier attempts left is known. */
-  #learned = false;
 
   constructor(
     readonly host: ReplayHost,
-    /** The stage run has a ledger already. */
+    /** The stage run may have a ledger already. */
     private readonly hasLedger: boolean,
   ) {
     this.outcomes = new OutcomeWriter(host, this.#order, this);
@@ -153,9 +151,7 @@ export class Replay implements OutcomeReader {
   } {
     this.#over = true;
     const reopen = thrown ? this.#failed.blamedFor(thrown.error) : [];
-    // Of a ledger that this body never asked for nobody knows.
-    const openWaits = this.#order.mayWait || (this.hasLedger && !this.#learned);
-    return { used: this.#occurrences.size > 0, openWaits, reopen };
+    return { used: this.#occurrences.size > 0, openWaits: this.#order.mayWait, reopen };
   }
 
   /** Looks at what became of open waits while the body goes on. Rejects with what the journal throws. */
@@ -183,7 +179,6 @@ export class Replay implements OutcomeReader {
 
   async #load(): Promise<void> {
     this.#order.learn(await this.host.journal.load());
-    this.#learned = true;
   }
 
   /** Goes on with a call by what the ledger says of it. */

@@ -28,6 +28,8 @@ export interface WorkflowStageRunEntity {
   claimToken: string | null;
   workerId: string | null;
   output: unknown;
+  /** Which way a node of a graph went on. */
+  outcome: string | null;
   skipReason: string | null;
   errorCode: string | null;
   errorMessage: string | null;
@@ -83,6 +85,7 @@ export function stageRunEntity(names: TableNames): EntitySchema<WorkflowStageRun
       resumed: bool('resumed', { default: false }),
       resumes: int('resumes', { default: 0 }),
       progress: json('progress', nullable),
+      outcome: text('outcome', nullable),
     },
     indices: [{ name: 'stage_runs_run', columns: ['runId'] }],
   });

@@ -1,7 +1,7 @@
 import type { DecideSettled, JoinedRecord, LinearRecord, SettleEvent } from '../../engine/ports/index.js';
 import type { EngineEvent, StageOutcome, Transition } from '../../engine/state/rows.js';
-import { onlyEvents, type RunOutcomes } from './settlement.js';
 import type { OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
+import type { RunOutcomes } from './settlement.js';
 
 export type Attempted = Pick<LinearRecord, 'lease' | 'attempt' | 'beside'>;
 
@@ -24,7 +24,16 @@ export function fromLinear({ lease, attempt, outcome, transition, events, beside
   return { lease, attempt, outcome, events, beside, key: '', node: '', visit: 0, decide: () => transition ?? NOTHING };
 }
 
-const NOTHING: Transition = onlyEvents([]);
+const NOTHING: Transition = {
+  run: null,
+  stageRuns: [],
+  reopened: [],
+  requeued: [],
+  visits: [],
+  events: [],
+  cancelOpen: false,
+  cancelJobs: [],
+};
 
 export function settledBy({ outcome, lease, key, node, visit }: Joinable, { open }: OutcomeAnswer): SettleEvent | null {
   if (outcome.kind === 'failed')

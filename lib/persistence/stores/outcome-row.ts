@@ -12,6 +12,7 @@ export function outcomeRow({ stageRunId, token, runId, jobId }: Lease, outcome: 
     jid: jobId,
     status: 'PENDING',
     output: null,
+    outcome: null,
     skip_reason: null,
     back: 0,
     deferral: 0,
@@ -23,7 +24,7 @@ export function outcomeRow({ stageRunId, token, runId, jobId }: Lease, outcome: 
   };
   switch (outcome.kind) {
     case 'completed':
-      return { ...row, status: 'COMPLETED', output: outcome.output };
+      return { ...row, status: 'COMPLETED', output: outcome.output, outcome: outcome.outcome ?? null };
     case 'skipped':
       return { ...row, status: 'SKIPPED', skip_reason: outcome.reason };
     case 'retry':

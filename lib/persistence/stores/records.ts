@@ -36,11 +36,10 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
 
   async record(records: readonly LinearRecord[], options: RecordOptions = {}): Promise<RecordVerdict[]> {
     if (options.lockTimeoutMs === undefined && records.every(isBare)) return this.recordPlain(records);
-    const [bare, laden, joined]: [LinearRecord[], LinearRecord[], LinearRecord[]] = [[], [], []];
-    for (const record of records) {
-      if (options.lockTimeoutMs !== undefined || !isPlain(record)) joined.push(record);
-      else (record.beside ? laden : bare).push(record);
-    }
+    const bare = options.lockTimeoutMs === undefined ? records.filter(isBare) : [];
+    const laden =
+      options.lockTimeoutMs === undefined ? records.filter((record) => isPlain(record) && record.beside) : [];
+    const joined = records.filter((record) => !bare.includes(record) && !laden.includes(record));
     const verdicts = new Map<LinearRecord, RecordVerdict>();
     const keep = (part: readonly LinearRecord[], answers: readonly RecordVerdict[]): void =>
       answers.forEach((verdict, index) => verdicts.set(part[index]!, verdict));
@@ -203,8 +202,8 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
       return [{ runId: record.lease.runId, events: record.events, settled: settledBy(record, answer) }];
     });
     // A node's counter reaches nought once; the branches that ended in this group all report it.
-    return settle(query, this.context, groupByRun(stored), (definitionKey, state, event) =>
-      decided.get(state.id)!(definitionKey, state, event),
+    return settle(query, this.context, groupByRun(stored), (definitionKey, state, events) =>
+      decided.get(state.id)!(definitionKey, state, events),
     );
   }
 }

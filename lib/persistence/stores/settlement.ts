@@ -1,5 +1,5 @@
 import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/index.js';
-import type { EngineEvent, RunState, Transition } from '../../engine/state/rows.js';
+import type { EngineEvent, Transition } from '../../engine/state/rows.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import type { AppliedRow } from '../dialects/postgres/statements/apply-transitions.js';
 import { transitionValues, type RunTransition } from '../dialects/postgres/statements/transition-rows.js';
@@ -16,8 +16,6 @@ export interface RunOutcomes {
 
 /**
  * Second and third statement of a joined record: read the runs as they are now, decide, write.
- *
- * A failure decides alone: a run that fails advances no more.
  */
 export async function settle(
   query: TransactionQuery,
@@ -32,7 +30,7 @@ export async function settle(
     const row = byId.get(runId);
     return {
       runId,
-      transition: row ? follow(row.definition_key, runState(row), settled, events, decide) : onlyEvents(events),
+      transition: row ? after(events, decide(row.definition_key, runState(row), settled)) : onlyEvents(events),
     };
   });
   return apply(query, clock.offsetMs, transitions, statements.applyTransitions);
@@ -56,20 +54,7 @@ export function finishedRun({ id, status, awaited, child }: AppliedRow): Finishe
   return child ? { ...finished, child } : finished;
 }
 
-function follow(
-  definitionKey: string,
-  state: RunState,
-  settled: readonly SettleEvent[],
-  events: readonly EngineEvent[],
-  decide: DecideSettled,
-): Transition {
-  const failed = settled.find((event) => event.type === 'stage-failed');
-  const parts = (failed ? [failed] : settled).map((event) => decide(definitionKey, state, event));
-  return parts.reduce(join, onlyEvents(events));
-}
-
-/** Nothing follows, but for what is told. */
-export function onlyEvents(events: readonly EngineEvent[]): Transition {
+function onlyEvents(events: readonly EngineEvent[]): Transition {
   return {
     run: null,
     stageRuns: [],
@@ -82,19 +67,8 @@ export function onlyEvents(events: readonly EngineEvent[]): Transition {
   };
 }
 
-function join(a: Transition, b: Transition): Transition {
-  return {
-    run: b.run ?? a.run,
-    stageRuns: [...a.stageRuns, ...b.stageRuns],
-    reopened: [...a.reopened, ...b.reopened],
-    requeued: [...a.requeued, ...b.requeued],
-    visits: [...a.visits, ...b.visits],
-    events: [...a.events, ...b.events],
-    rerun: b.rerun ?? a.rerun,
-    migrate: b.migrate ?? a.migrate,
-    cancelOpen: a.cancelOpen || b.cancelOpen,
-    cancelJobs: [...a.cancelJobs, ...b.cancelJobs],
-  };
+function after(events: readonly EngineEvent[], transition: Transition): Transition {
+  return { ...transition, events: [...events, ...transition.events] };
 }
 
 function isEmpty(t: Transition): boolean {
@@ -103,6 +77,8 @@ function isEmpty(t: Transition): boolean {
     !t.rerun &&
     !t.migrate &&
     !t.cancelOpen &&
-    [t.stageRuns, t.reopened, t.requeued, t.visits, t.events, t.cancelJobs].every((rows) => rows.length === 0)
+    [t.stageRuns, t.reopened, t.requeued, t.visits, t.events, t.cancelJobs, t.cancelled ?? []].every(
+      (rows) => rows.length === 0,
+    )
   );
 }

@@ -1,4 +1,4 @@
-import type { StepWrite, SuspendRecord } from '../../engine/ports/index.js';
+import type { StepWrite } from '../../engine/ports/index.js';
 
 /** A write and its place in the call. */
 export interface PlacedWrite {
@@ -25,18 +25,16 @@ export function inWaves(writes: readonly StepWrite[]): PlacedWrite[][] {
 
 /** Of a row that one write names twice the last counts; what it writes itself needs no place from outside. */
 function withoutRepeats(write: StepWrite): StepWrite {
-  if (write.op === 'wait') return awaitedOnce(write);
-  return { ...write, orders: lastOfEach(write.orders.filter(({ key }) => key !== write.key)) };
-}
-
-/** The same of waits: what is awaited anew has no outcome to be placed. */
-export function awaitedOnce<T extends Pick<SuspendRecord, 'waits' | 'orders'>>(write: T): T {
+  if (write.op !== 'wait') return { ...write, orders: lastOfEach(write.orders.filter(({ key }) => key !== write.key)) };
   const awaited = new Set(write.waits.map(({ key }) => key));
-  const orders = write.orders.filter(({ key }) => !awaited.has(key));
-  return { ...write, waits: lastOfEach(write.waits), orders: lastOfEach(orders) };
+  return {
+    ...write,
+    waits: lastOfEach(write.waits),
+    orders: lastOfEach(write.orders.filter(({ key }) => !awaited.has(key))),
+  };
 }
 
-const lastOfEach = <T extends { readonly key: string }>(items: readonly T[]): T[] =>
+export const lastOfEach = <T extends { readonly key: string }>(items: readonly T[]): T[] =>
   items.length < 2 ? [...items] : [...new Map(items.map((item) => [item.key, item])).values()];
 
 function rowsOf(write: StepWrite): string[] {

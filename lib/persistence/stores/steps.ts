@@ -21,7 +21,7 @@ import { stepValues, type StepAnswer } from '../dialects/postgres/statements/ste
 import { suspendedValues, type FencedRow } from '../dialects/postgres/statements/suspend.js';
 import { joined } from './joined.js';
 import { setLockTimeout } from './lock-timeout.js';
-import { awaitedOnce, inWaves, type PlacedWrite } from './step-waves.js';
+import { inWaves, lastOfEach, type PlacedWrite } from './step-waves.js';
 import type { StoreContext } from './store-context.js';
 
 const BUSY: SuspendVerdict = { verdict: 'busy' };
@@ -74,7 +74,7 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
     try {
       return await this.context.pool.transaction(async (query) => {
         if (lockTimeoutMs !== undefined) await setLockTimeout(query, lockTimeoutMs);
-        return this.suspendLocked(query, records.map(awaitedOnce), lockTimeoutMs !== undefined);
+        return this.suspendLocked(query, records.map(withoutRepeats), lockTimeoutMs !== undefined);
       });
     } catch (error) {
       if (lockTimeoutMs !== undefined && isLockTimeout(error)) return records.map(() => BUSY);
@@ -136,4 +136,11 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
     }
     return records.map((record) => verdicts.get(record) ?? BUSY);
   }
+}
+
+/** Of a row that is named twice the last counts; what is awaited anew has no outcome to be placed. */
+function withoutRepeats(record: SuspendRecord): SuspendRecord {
+  const awaited = new Set(record.waits.map(({ key }) => key));
+  const orders = record.orders.filter(({ key }) => !awaited.has(key));
+  return { ...record, waits: lastOfEach(record.waits), orders: lastOfEach(orders) };
 }

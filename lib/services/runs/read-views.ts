@@ -80,6 +80,7 @@ function toStageRunView(row: StageRunRow): Omit<StageRunView, 'failedAttempts' |
     startedAt: toDate(row.startedAt),
     finishedAt: toDate(row.finishedAt),
     skipReason: row.skipReason,
+    outcome: row.outcome,
     output: decode(row.output, undefined, `The output of ${row.key}`),
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
     progress: row.progress,

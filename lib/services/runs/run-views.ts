@@ -91,6 +91,8 @@ export interface StageRunView {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly skipReason: string | null;
+  /** Which way a node of a graph went on; null = its usual one, and always of a pipeline's. */
+  readonly outcome: string | null;
   /** Undefined unless COMPLETED. */
   readonly output: unknown;
   /** The last failure, while it stands. */

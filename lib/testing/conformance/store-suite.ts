@@ -8,6 +8,7 @@ import { describeEventLimits } from './suites/event-limits.suite.js';
 import { describeEventSweeps } from './suites/event-sweeps.suite.js';
 import { describeEvents } from './suites/events.suite.js';
 import { describeFiredWaits } from './suites/fired-waits.suite.js';
+import { describeGraphRows } from './suites/graph-rows.suite.js';
 import { describeHandOffs } from './suites/hand-offs.suite.js';
 import { describeJoinedRecords } from './suites/joined-records.suite.js';
 import { describeLateWrites } from './suites/late-writes.suite.js';
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'linear records': describeLinearRecords,
   'hand-offs': describeHandOffs,
   'joined records': describeJoinedRecords,
+  'graph rows': describeGraphRows,
   'late writes': describeLateWrites,
   leases: describeLeases,
   'cancel jobs': describeCancelJobs,

@@ -46,16 +46,24 @@ export function findOrphans({ db }: MemorySession, limit: number): OrphanedRun[]
   for (const run of db.orphans.rows.slice(0, limit)) {
     const parent = db.runs.get(run.parentRunId ?? '');
     if (parent === undefined) continue;
-    if (isTerminalRun(parent.status))
-      orphans.push({ runId: run.id, parentEnded: parent.status, terminated: parent.terminated });
+    const { status, terminated } = parent;
+    if (isTerminalRun(status)) orphans.push({ runId: run.id, parentEnded: status, terminated });
+    else if (wasLeft(db, run, parent)) orphans.push({ runId: run.id, parentEnded: 'CANCELLED', terminated });
     else db.runs.patch(run, { cancelAsked: false });
   }
   return orphans;
 }
 
-/** Marks the open children that a run that has ended waited for. */
-export function askToCancelChildren({ db }: MemorySession, run: RunRecord): void {
+/** The stage that waits for it was cancelled alone: a branch that came too late. */
+function wasLeft(db: MemorySession['db'], { parentStageRunId }: RunRecord, parent: RunRecord): boolean {
+  const stageRun = db.stageRuns.get(parentStageRunId ?? '');
+  return stageRun?.status === 'CANCELLED' && stageRun.generation === parent.generation;
+}
+
+/** Marks the open children that are waited for no more. @param stageRunId of one stage run; left out: of the run, all of them */
+export function askToCancelChildren({ db }: MemorySession, run: RunRecord, stageRunId?: string): void {
   for (const child of db.childrenOf.of(run.id)) {
+    if (stageRunId !== undefined && child.parentStageRunId !== stageRunId) continue;
     if (child.parentWaits && !child.cancelAsked) db.runs.patch(child, { cancelAsked: true });
   }
 }

@@ -133,7 +133,7 @@ function claimedJob(
       attempt: job.kind === 'execute' ? stageRun.attempt : job.attempt,
       budgetFrom: stageRun.budgetFrom,
       deferrals: stageRun.deferrals,
-      hasLedger: job.kind === 'execute' && session.db.stepsOf.has(stageRun.id),
+      hasLedger: stageRun.claims > 1,
       resumed,
     },
     earlier: earlierOf(session, run),

@@ -64,6 +64,7 @@ export function hold(
     // What was suspended goes on as the attempt that it was.
     attempt: stageRun.attempt + (stageRun.resumed ? 0 : 1),
     resumed: false,
+    claims: stageRun.claims + 1,
     claimToken: token,
     workerId,
     startedAt: now,

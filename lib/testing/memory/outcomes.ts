@@ -22,6 +22,7 @@ export function endAttempt(
       return db.stageRuns.patch(stageRun, {
         status: 'COMPLETED',
         output: outcome.output,
+        outcome: outcome.outcome ?? null,
         finishedAt: now,
       });
     case 'skipped':

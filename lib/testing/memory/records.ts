@@ -68,6 +68,8 @@ export interface StageRunRecord {
   deferrals: number;
   /** How often the stuck-run search has queued it again. */
   requeues: number;
+  /** How often it was claimed: from the second time on its ledger may hold something. */
+  claims: number;
   /** Its next claim goes on with the attempt that was suspended. */
   resumed: boolean;
   /** How often it went on after a wait. */
@@ -80,6 +82,7 @@ export interface StageRunRecord {
   claimToken: string | null;
   workerId: string | null;
   output: JsonText | null;
+  outcome: string | null;
   skipReason: string | null;
   errorCode: string | null;
   errorMessage: string | null;

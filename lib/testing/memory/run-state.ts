@@ -5,12 +5,7 @@ import type { MemorySession } from './session.js';
 /** What `decide` sees of a run. */
 export function runState({ db }: MemorySession, run: RunRecord): RunState {
   const all = db.stageRunsOf.of(run.id);
-  const newest = new Map<string, StageRunRecord>();
-  for (const row of all) {
-    if (row.generation !== run.generation) continue;
-    const known = newest.get(row.key);
-    if (known === undefined || known.visit < row.visit) newest.set(row.key, row);
-  }
+  const present = all.filter(({ generation }) => generation === run.generation);
   return {
     id: run.id,
     status: run.status,
@@ -18,7 +13,7 @@ export function runState({ db }: MemorySession, run: RunRecord): RunState {
     priority: run.priority,
     queue: run.queue,
     input: run.input,
-    stageRuns: [...newest.values()].sort((a, b) => a.ordinal - b.ordinal).map(stageRunState),
+    stageRuns: present.sort((a, b) => a.ordinal - b.ordinal).map(stageRunState),
     stageRunCount: Math.max(0, ...all.map((row) => row.ordinal)),
   };
 }
@@ -34,4 +29,5 @@ const stageRunState = (row: StageRunRecord): StageRunState => ({
   ordinal: row.ordinal,
   requeues: row.requeues,
   output: row.output,
+  outcome: row.outcome,
 });

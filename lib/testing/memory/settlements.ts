@@ -1,6 +1,5 @@
 import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/work-store.js';
 import type { EngineEvent, LostOutcome, StageOutcome } from '../../engine/state/rows.js';
-import { isTerminalRun } from '../../engine/state/statuses.js';
 import { heldJobOf } from './jobs.js';
 import { nodeVisitKey } from './memory-database.js';
 import { endAttempt } from './outcomes.js';
@@ -19,8 +18,7 @@ export interface EndedAttempt {
 /**
  * Stores how attempts of one run ended and then, from the rows as they are now, what follows.
  *
- * Storing comes first for all of them: two last branches in one call must see each other ended (fault D4). `decide` is
- * asked for the first failure only, or else once for each node whose last open stage this was.
+ * Storing comes first for all of them: two last branches in one call must see each other ended (fault D4).
  */
 export function settleRun(
   session: MemorySession,
@@ -29,8 +27,7 @@ export function settleRun(
   decide: DecideSettled,
 ): FinishedRun | null {
   const { db } = session;
-  let failed: SettleEvent | undefined;
-  const settled: SettleEvent[] = [];
+  const happened: SettleEvent[] = [];
 
   for (const { stageRun, outcome, events } of ended) {
     const job = heldJobOf(session, stageRun);
@@ -39,18 +36,15 @@ export function settleRun(
     if (outcome.kind === 'retry' || outcome.kind === 'released' || outcome.kind === 'lost') continue;
     if (job !== null) db.jobs.remove(job);
     if (outcome.kind === 'failed') {
-      failed ??= { type: 'stage-failed', stageRunId: stageRun.id, key: stageRun.key, failure: outcome.failure };
+      happened.push({ type: 'stage-failed', stageRunId: stageRun.id, key: stageRun.key, failure: outcome.failure });
+    } else if (closeOne(session, stageRun)) {
+      happened.push({ type: 'node-settled', node: stageRun.node, visit: stageRun.visit });
     }
-    if (closeOne(session, stageRun)) settled.push({ type: 'node-settled', node: stageRun.node, visit: stageRun.visit });
   }
 
-  let finished: FinishedRun | null = null;
-  for (const event of failed ? [failed] : settled) {
-    if (isTerminalRun(run.status)) break;
-    const transition = decide(run.definitionKey, runState(session, run), event);
-    finished = applyTransition(session, run, transition, { job: null }) ?? finished;
-  }
-  return finished;
+  if (happened.length === 0) return null;
+  const transition = decide(run.definitionKey, runState(session, run), happened);
+  return applyTransition(session, run, transition, { job: null });
 }
 
 /** Counts a stage run of a node's visit as ended. True when it was the last; a node with one stage has no counter. */

@@ -31,6 +31,7 @@ export function applyTransition(
   for (const stageRun of transition.stageRuns) insertStageRun(session, run, stageRun);
   for (const reopened of transition.reopened) reopen(session, run, reopened);
   for (const requeued of transition.requeued) requeue(session, run, requeued);
+  for (const id of transition.cancelled ?? []) leave(session, run, id);
   if (transition.cancelOpen) cancelOpen(session, run);
   else queueNext(session, run, transition.stageRuns, place);
   for (const { stageRunId, job } of transition.cancelJobs) {
@@ -96,6 +97,7 @@ function setVisit({ db }: MemorySession, run: RunRecord, { node, visit, open }: 
 
 function insertStageRun({ db, now }: MemorySession, run: RunRecord, row: NewStageRun): void {
   const { id, node, position, key, stage, visit, ordinal, status, skipReason, failure } = row;
+  const { output = null, outcome = null } = row;
   db.stageRuns.insert({
     id,
     runId: run.id,
@@ -114,6 +116,7 @@ function insertStageRun({ db, now }: MemorySession, run: RunRecord, row: NewStag
     losses: 0,
     deferrals: 0,
     requeues: 0,
+    claims: 0,
     resumed: false,
     resumes: 0,
     queue: null,
@@ -121,7 +124,8 @@ function insertStageRun({ db, now }: MemorySession, run: RunRecord, row: NewStag
     progress: null,
     claimToken: null,
     workerId: null,
-    output: null,
+    output,
+    outcome,
     errorCode: failure?.code ?? null,
     errorMessage: failure?.message ?? null,
     startedAt: null,
@@ -175,6 +179,19 @@ function cancelOpen(session: MemorySession, run: RunRecord): void {
   }
   for (const job of db.jobsOf.of(run.id)) {
     if (job.kind === 'execute') db.jobs.remove(job);
+  }
+}
+
+/** Cancels one stage run, its job, its waits and the children it waits for; its run goes on. */
+function leave(session: MemorySession, run: RunRecord, id: string): void {
+  const { db, now } = session;
+  const stageRun = db.stageRuns.get(id);
+  if (stageRun === undefined || stageRun.runId !== run.id || isTerminalStageRun(stageRun.status)) return;
+  for (const wait of db.waitsOf.of(run.id)) if (wait.stageRunId === id) cancelWait(session, wait);
+  askToCancelChildren(session, run, id);
+  db.stageRuns.patch(stageRun, { status: 'CANCELLED', finishedAt: now });
+  for (const job of db.jobsOf.of(run.id)) {
+    if (job.kind === 'execute' && job.stageRunId === id) db.jobs.remove(job);
   }
 }
 

@@ -64,6 +64,7 @@ export const stageRunRow = (row: StageRunRecord): StageRunRow => ({
   errorCode: row.errorCode,
   errorMessage: row.errorMessage,
   output: row.output,
+  outcome: row.outcome,
   progress: row.progress,
 });
 

@@ -44,7 +44,7 @@ const leaseOf = ({ jobId, run, stageRun, token }: ClaimedJob) => ({
 });
 
 function decideFor(definition: CompiledDefinition): DecideSettled {
-  return (_key, state, event) => decideSettled(definition, state, event, context);
+  return (_key, state, events) => decideSettled(definition, state, events, context);
 }
 
 function newRun(definition: CompiledDefinition, more: Partial<NewRun> = {}): NewRun {

@@ -1,5 +1,16 @@
 import type { ClaimedJob, NewRun, ParentStep } from '../../../engine/ports/index.js';
-import { ending, failed, failing, joined, linear, newRun, newTransition, parentOf, startKey } from '../builders.js';
+import {
+  ending,
+  failed,
+  failing,
+  joined,
+  linear,
+  newJob,
+  newRun,
+  newTransition,
+  parentOf,
+  startKey,
+} from '../builders.js';
 import { awaiting, childWait, sleep, suspending } from '../step-builders.js';
 import type { StoreUnderTest } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
@@ -252,7 +263,8 @@ export function describeChildren({ it, expect }: StoreSuite): void {
     const both = await family(on);
     await on.cancel(both.parent.run.id);
     expect((await on.probe()).orphans).toBe(true);
-    await on.change(both.parent.run.id, newTransition({ run: { to: 'RUNNING' } }));
+    const reopened = [{ id: both.parent.stageRun.id, job: newJob() }];
+    await on.change(both.parent.run.id, newTransition({ run: { to: 'RUNNING' }, reopened }));
     expect(await on.store.findOrphans(10)).toEqual([]);
     expect((await on.probe()).orphans).toBe(false);
   });

@@ -24,8 +24,8 @@ class Decider {
 
   constructor(private readonly answer: () => Transition) {}
 
-  readonly decide: DecideSettled = (definitionKey, state, event) => {
-    this.asked.push({ definitionKey, state, event });
+  readonly decide: DecideSettled = (definitionKey, state, events) => {
+    for (const event of events) this.asked.push({ definitionKey, state, event });
     return this.answer();
   };
 }
@@ -209,7 +209,7 @@ export function describeJoinedRecords({ it, expect }: StoreSuite): void {
     expect(await on.stageRun(job.run.id, 'first')).toMatchObject({ errorCode: 'BROKEN', errorMessage: 'For good.' });
   });
 
-  it('FAIL-1: of two failures in one call the first decides, alone', async (on) => {
+  it('FAIL-1: two failures in one call are given at once, in their order', async (on) => {
     const [left, right] = await claimPair(on);
     const decider = new Decider(failing);
     const verdicts = await on.settle(
@@ -217,7 +217,10 @@ export function describeJoinedRecords({ it, expect }: StoreSuite): void {
       decider.decide,
     );
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['recorded', 'recorded']);
-    expect(decider.asked.map(({ event }) => event)).toMatchObject([{ failure: { code: 'ONE' } }]);
+    expect(decider.asked.map(({ event }) => event)).toMatchObject([
+      { failure: { code: 'ONE' } },
+      { failure: { code: 'TWO' } },
+    ]);
     expect(await on.statuses(left.run.id)).toEqual(['left FAILED', 'right FAILED']);
   });
 

@@ -211,8 +211,8 @@ export function describeLeases({ it, expect }: StoreSuite): void {
     const ended = await on.store.reap(
       [lostRecord(expired, { outcome: lostForGood() })],
       LIMITS,
-      (key, _state, event) => {
-        asked.push(key, event.type, 'key' in event ? event.key : undefined);
+      (key, _state, events) => {
+        for (const event of events) asked.push(key, event.type, 'key' in event ? event.key : undefined);
         return failing();
       },
     );

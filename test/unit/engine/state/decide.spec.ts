@@ -71,7 +71,7 @@ describe('decide', () => {
     const { run: change } = decideSettled(
       group,
       state(branches),
-      { type: 'node-settled', node: 'parallel-0', visit: 1 },
+      [{ type: 'node-settled', node: 'parallel-0', visit: 1 }],
       context(),
     );
     expect(change).toEqual({ to: 'COMPLETED', output: '{"a":0,"b":"\\u0000"}' });
@@ -95,7 +95,7 @@ describe('decide', () => {
       stageRun('b', { node: 'parallel-0', status: 'SKIPPED', output: null }),
     ];
     expect(
-      decideSettled(group, state(branches), { type: 'node-settled', node: 'parallel-0', visit: 1 }, context()).run,
+      decideSettled(group, state(branches), [{ type: 'node-settled', node: 'parallel-0', visit: 1 }], context()).run,
     ).toEqual({ to: 'COMPLETED', output: '{"a":1}' });
   });
 
@@ -163,7 +163,7 @@ describe('decide', () => {
     const transition = decideSettled(
       group,
       state(rows),
-      { type: 'stage-failed', stageRunId: 'sr-a', key: 'a', failure },
+      [{ type: 'stage-failed', stageRunId: 'sr-a', key: 'a', failure }],
       context(),
     );
     expect(transition.run).toMatchObject({ to: 'FAILED', failure: { code: 'EXCEPTION', node: 'a' } });
@@ -218,7 +218,7 @@ describe('decide', () => {
       stageRun('b', { node: 'parallel-0', status: 'FAILED' }),
       stageRun('c', { node: 'parallel-0', status: 'RUNNING' }),
     ];
-    const event = { type: 'stage-failed', stageRunId: 'sr-b', key: 'b', failure } as const;
+    const event = [{ type: 'stage-failed', stageRunId: 'sr-b', key: 'b', failure }] as const;
     const failing = decideSettled(group, state(waiting), event, context());
     expect(failing).toMatchObject({ run: { to: 'FAILED', failure: { node: 'b' } }, cancelOpen: true });
     const cancelled = waiting.map(

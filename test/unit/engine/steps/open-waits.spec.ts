@@ -36,14 +36,6 @@ describe('waits beside a running step', () => {
     expect(stage.lastEnd).toMatchObject({ openWaits: false });
   });
 
-  it('WAIT-2: what an earlier attempt waited for counts, though this body makes no durable call', async () => {
-    let passes = 0;
-    const stage = new SmallStage((ctx) => (passes++ === 0 ? ctx.step.waitForSignal('stop') : 'done'));
-    stage.ledger.suspend(((await stage.pass()) as Extract<Passed, { kind: 'suspended' }>).suspension);
-    expect(await stage.pass()).toEqual({ kind: 'returned', value: 'done' });
-    expect(stage.lastEnd).toMatchObject({ used: false, openWaits: true });
-  });
-
   it('STEP-7: a try that is to follow counts as a wait, also while it is written', async () => {
     const stage = new SmallStage(async (ctx) => {
       const retried = ctx.step.run('flaky', () => Promise.reject(new Error('no')), {

@@ -52,9 +52,15 @@ export function applyTransitions(t: TableNames): Statement {
       UPDATE ${t.stageRuns} s SET status = 'CANCELLED', finished_at = ${now}, version = s.version + 1
         FROM c JOIN lk ON lk.id = c.id WHERE s.run_id = c.id AND c.cascade AND s.status IN ${OPEN_STAGE_RUN}),
     cw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM c WHERE w.run_id = c.id AND c.cascade AND w.open),
+    ls AS (
+      UPDATE ${t.stageRuns} s SET status = 'CANCELLED', finished_at = ${now}, version = s.version + 1
+        FROM ${rowsOf('left', 'l')} WHERE s.id = l.id AND s.run_id = l.rid AND s.status IN ${OPEN_STAGE_RUN}),
+    lw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM ${rowsOf('left', 'l')} WHERE w.stage_run_id = l.id AND w.run_id = l.rid AND w.open),
+    lj AS (DELETE FROM ${t.jobs} j USING ${rowsOf('left', 'l')} WHERE j.stage_run_id = l.id AND j.run_id = l.rid AND j.kind = ${EXECUTE}),
     cc AS (
       UPDATE ${t.runs} child SET cancel_asked = true FROM c
-       WHERE child.parent_run_id = c.id AND c.cascade AND child.parent_waits AND NOT child.cancel_asked AND child.status IN ${OPEN_RUN}),
+       WHERE child.parent_run_id = c.id AND (c.cascade OR child.parent_stage_run_id IN (SELECT l.id FROM ${rowsOf('left', 'l')}))
+         AND child.parent_waits AND NOT child.cancel_asked AND child.status IN ${OPEN_RUN}),
     cj AS (DELETE FROM ${t.jobs} j USING c WHERE j.run_id = c.id AND c.cascade AND j.kind = ${EXECUTE}),
     mj AS (
       UPDATE ${t.jobs} j SET definition_key = c.definition_key FROM c
@@ -68,8 +74,8 @@ export function applyTransitions(t: TableNames): Statement {
          AND EXISTS (SELECT 1 FROM ${rowsOf('kept', 'k')} JOIN ${t.stageRuns} s ON s.id = k.id WHERE s.run_id = v.run_id AND s.node = v.node AND s.visit = v.visit)
          AND NOT EXISTS (SELECT 1 FROM ${rowsOf('visits', 'n')} WHERE n.rid = v.run_id AND n.node = v.node AND n.visit = v.visit)),
     ns AS (
-      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, generation, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, created_at, finished_at)
-      SELECT n.id, n.rid, lk.owner_id, lk.generation, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, ${now},
+      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, generation, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, output, outcome, created_at, finished_at)
+      SELECT n.id, n.rid, lk.owner_id, lk.generation, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, n.output, n.outcome, ${now},
              CASE WHEN n.status <> 'PENDING' THEN ${now} END
         FROM ${rowsOf('stageRuns', 'n')} JOIN lk ON lk.id = n.rid),
     nj AS (

@@ -56,21 +56,25 @@ export interface OrphanRow {
 }
 
 /**
- * Open runs whose parents ended while they waited for them. A mark whose parent lives is taken back: it was made in doubt, or its parent
+ * Open runs whose parents ended while they waited for them, or whose parents' stage was cancelled alone (a branch that came too late). A mark whose parent lives is taken back: it was made in doubt, or its parent
  * goes on again; not while somebody holds the parent, who may be ending it. Never waits. $1 limit.
  */
 export function findOrphans(t: TableNames): Statement {
+  const left = (parent: string): string =>
+    `EXISTS (SELECT 1 FROM ${t.stageRuns} s WHERE s.id = a.parent_stage_run_id AND s.generation = ${parent}.generation AND s.status = 'CANCELLED')`;
   return {
     name: 'find-orphans',
     text: `
     WITH asked AS MATERIALIZED (
-      SELECT r.id, r.parent_run_id FROM ${t.runs} r WHERE r.cancel_asked AND r.status IN ${OPEN_RUN} ORDER BY r.id LIMIT $1),
+      SELECT r.id, r.parent_run_id, r.parent_stage_run_id FROM ${t.runs} r WHERE r.cancel_asked AND r.status IN ${OPEN_RUN} ORDER BY r.id LIMIT $1),
     held AS MATERIALIZED (
-      SELECT p.id, p.status, p.terminated FROM ${t.runs} p WHERE p.id IN (SELECT parent_run_id FROM asked) ORDER BY p.id FOR SHARE SKIP LOCKED),
+      SELECT p.id, p.status, p.terminated, p.generation FROM ${t.runs} p WHERE p.id IN (SELECT parent_run_id FROM asked) ORDER BY p.id FOR SHARE SKIP LOCKED),
     spared AS MATERIALIZED (
-      SELECT r.id FROM ${t.runs} r JOIN asked a ON a.id = r.id JOIN held p ON p.id = a.parent_run_id AND p.status IN ${OPEN_RUN} FOR NO KEY UPDATE OF r SKIP LOCKED),
+      SELECT r.id FROM ${t.runs} r JOIN asked a ON a.id = r.id JOIN held p ON p.id = a.parent_run_id AND p.status IN ${OPEN_RUN}
+       WHERE NOT ${left('p')} FOR NO KEY UPDATE OF r SKIP LOCKED),
     cleared AS (UPDATE ${t.runs} r SET cancel_asked = false FROM spared s WHERE r.id = s.id)
-    SELECT a.id, coalesce(held.status, p.status) AS parent_ended, coalesce(held.terminated, p.terminated) AS terminated
-      FROM asked a JOIN ${t.runs} p ON p.id = a.parent_run_id LEFT JOIN held ON held.id = p.id WHERE coalesce(held.status, p.status) IN ${ENDED} ORDER BY a.id`,
+    SELECT a.id, CASE WHEN e.status IN ${ENDED} THEN e.status ELSE 'CANCELLED' END AS parent_ended, coalesce(held.terminated, p.terminated) AS terminated
+      FROM asked a JOIN ${t.runs} p ON p.id = a.parent_run_id LEFT JOIN held ON held.id = p.id
+     CROSS JOIN LATERAL (SELECT coalesce(held.status, p.status) AS status) e WHERE e.status IN ${ENDED} OR ${left('p')} ORDER BY a.id`,
   };
 }

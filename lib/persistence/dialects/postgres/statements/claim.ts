@@ -12,8 +12,8 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
  * is taken only where its stage run and run still want it; the others are deleted here at once: left in place they would
  * fill every later LIMIT. `definition_key <> ALL` comes before LIMIT for the same reason (GHOST-3).
  *
- * A stage run that goes on after a wait is no new attempt, and its start was told before. Only of one that was
- * claimed before, which its version shows, the ledger may hold something: it alone is asked whether it does.
+ * A stage run that goes on after a wait is no new attempt, and its start was told before. One that was claimed before has moved
+ * since, which its version shows: its ledger may hold something.
  *
  * `torn` are jobs whose stage run or run somebody deleted by hand (fault C21). A job that moved on after the snapshot names a
  * stage run that the snapshot doesn't hold either: only one that names the same in the snapshot is torn.
@@ -86,7 +86,7 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT us.run_id, us.owner_id, ${slotOf('us.run_id')}, json_build_array(json_build_object('type', 'stage:started', 'stageRunId', us.id,
              'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us WHERE NOT us.resumed)
-    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, CASE WHEN us.version > 1 THEN EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.stage_run_id = us.id) ELSE false END AS has_ledger,
+    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger,
            coalesce(us.resumed, false) AS resumed, ${claimedColumns(t)}
       FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id
       JOIN ${t.stageRuns} s ON s.id = st.id JOIN ${t.runs} r ON r.id = st.run_id

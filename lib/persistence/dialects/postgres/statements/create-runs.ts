@@ -58,6 +58,8 @@ interface StageRunRow {
   job: string | null;
   queue: string | null;
   cap: number | null;
+  output: string | null;
+  outcome: string | null;
 }
 interface VisitRow {
   rid: string;
@@ -117,6 +119,8 @@ const stageRunRows = new RowSet<StageRunRow>({
   job: 'uuid',
   queue: 'text',
   cap: 'bigint',
+  output: 'json',
+  outcome: 'text',
 });
 const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int', open: 'int' });
 
@@ -180,8 +184,8 @@ export function createRuns(t: TableNames, form: 'plain' | 'keyed' | 'children'):
              CASE WHEN status IS NOT NULL OR NOT later THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, due_at + ${milliseconds('deadline')},
              parent, parent_stage, parent_step, parent_waits, depth, ${form === 'children' ? orphaned : 'false'} FROM c),
     s AS (
-      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, created_at, finished_at)
-      SELECT n.id, n.rid, c.owner, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, ${now},
+      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, output, outcome, created_at, finished_at)
+      SELECT n.id, n.rid, c.owner, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, n.output, n.outcome, ${now},
              CASE WHEN n.status <> 'PENDING' THEN ${now} END
         FROM ${stageRunRows.source('n', second)} JOIN c ON c.id = n.rid
       RETURNING id),
@@ -213,8 +217,10 @@ export function createRunsValues(offsetMs: number, runs: readonly NewRun[]): unk
     ...runRows.values(runs.map(toRunRow)),
     ...stageRunRows.values(
       runs.flatMap(({ id, transition }) =>
-        transition.stageRuns.map(({ skipReason, failure, job, ...row }) => ({
+        transition.stageRuns.map(({ skipReason, failure, job, output = null, outcome = null, ...row }) => ({
           ...row,
+          output,
+          outcome,
           rid: id,
           skip_reason: skipReason,
           code: failure?.code ?? null,

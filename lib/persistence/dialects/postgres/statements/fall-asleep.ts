@@ -5,7 +5,6 @@ import { RowSet } from '../row-set.js';
 import { clock, DUE, slotOf } from '../sql.js';
 import { standingAnswers } from './standing-answers.js';
 import { hasOutcome, heldByAnother } from './step-state.js';
-import { keepRows } from './suspend.js';
 
 interface HeadRow {
   sid: string;
@@ -13,7 +12,12 @@ interface HeadRow {
   jid: string;
   events: string | null;
 }
+interface KeepRow {
+  w: number;
+  key: string;
+}
 const headRows = new RowSet<HeadRow>({ sid: 'uuid', token: 'uuid', jid: 'uuid', events: 'json' });
+const keepRows = new RowSet<KeepRow>({ w: 'int', key: 'text' });
 
 export interface AsleepRow {
   suspended: boolean;

@@ -9,15 +9,18 @@ import { overLease, pastCap } from './over-lease.js';
 interface LeaseRow {
   jid: string;
   rid: string;
+  sid: string;
   token: string;
 }
-const leaseRows = new RowSet<LeaseRow>({ jid: 'uuid', rid: 'uuid', token: 'uuid' });
+const leaseRows = new RowSet<LeaseRow>({ jid: 'uuid', rid: 'uuid', sid: 'uuid', token: 'uuid' });
 
 export interface ExtendedRow {
   id: string;
   extended: boolean;
   mine: boolean | null;
   run_status: RunStatus | null;
+  /** The stage run alone was cancelled, its run goes on. */
+  left: boolean;
 }
 
 /**
@@ -33,19 +36,22 @@ export function extendLeases(t: TableNames): Statement {
     lk AS MATERIALIZED (
       SELECT j.id FROM ${t.jobs} j JOIN d ON d.jid = j.id AND d.token = j.claim_token WHERE j.state = ${CLAIMED} FOR UPDATE OF j SKIP LOCKED),
     u AS (UPDATE ${t.jobs} j SET locked_at = ${now} FROM lk WHERE j.id = lk.id RETURNING j.id)
-    SELECT d.jid AS id, u.id IS NOT NULL AS extended, j.claim_token = d.token AND j.state = ${CLAIMED} AS mine, r.status AS run_status
+    SELECT d.jid AS id, u.id IS NOT NULL AS extended, j.claim_token = d.token AND j.state = ${CLAIMED} AS mine, r.status AS run_status,
+           j.id IS NULL AND EXISTS (SELECT 1 FROM ${t.stageRuns} s WHERE s.id = d.sid AND s.status = 'CANCELLED') AS left
       FROM d LEFT JOIN u ON u.id = d.jid LEFT JOIN ${t.jobs} j ON j.id = d.jid LEFT JOIN ${t.runs} r ON r.id = d.rid`,
   };
 }
 
 export const leaseValues = (offsetMs: number, leases: readonly Lease[]): unknown[] => [
   offsetMs,
-  ...leaseRows.values(leases.map(({ jobId, runId, token }) => ({ jid: jobId, rid: runId, token }))),
+  ...leaseRows.values(
+    leases.map(({ jobId, runId, stageRunId, token }) => ({ jid: jobId, rid: runId, sid: stageRunId, token })),
+  ),
 ];
 
-export function leaseState({ extended, mine, run_status }: ExtendedRow): LeaseState {
+export function leaseState({ extended, mine, run_status, left }: ExtendedRow): LeaseState {
   if (extended || mine) return 'held';
-  return run_status === 'CANCELLED' || run_status === 'FAILED' ? 'cancelled' : 'lost';
+  return left || run_status === 'CANCELLED' || run_status === 'FAILED' ? 'cancelled' : 'lost';
 }
 
 export interface ExpiredRow {

@@ -1,4 +1,4 @@
-import type { StepLease } from '../../../../engine/ports/index.js';
+import type { LedgerRow, StepLease } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
@@ -16,6 +16,8 @@ export function readLedger(t: TableNames): Statement {
       FROM ${t.steps} s WHERE s.stage_run_id = ANY ($2::uuid[]) ORDER BY s.seq, s.fired_at, s.key`,
   };
 }
+
+export type LedgerAnswer = LedgerRow;
 
 interface LeaseRow {
   sid: string;

@@ -104,7 +104,7 @@ export function readStageRuns(t: TableNames): Statement {
     text: `
     SELECT s.id, s.run_id AS "runId", s.generation, s.node, s.key, s.stage, s.visit, s.position, s.ordinal, s.status, s.attempt, s.losses,
            ${isoText('s.created_at')} AS "createdAt", ${isoText('s.started_at')} AS "startedAt", ${isoText('s.finished_at')} AS "finishedAt",
-           s.skip_reason AS "skipReason", s.error_code AS "errorCode", s.error_message AS "errorMessage", s.output::text AS output, s.progress::text AS progress
+           s.skip_reason AS "skipReason", s.error_code AS "errorCode", s.error_message AS "errorMessage", s.output::text AS output, s.outcome, s.progress::text AS progress
       FROM ${t.stageRuns} s WHERE s.run_id = $1::uuid ORDER BY s.generation, s.ordinal`,
   };
 }

@@ -26,6 +26,7 @@ type Tuple = [
   ordinal: number,
   requeues: number,
   output: string | null,
+  outcome: string | null,
 ];
 
 /** Runs as `decide` sees them. Only for runs whose lock is held: then nothing but a claim can change what is read. */
@@ -35,7 +36,7 @@ export function readStates(t: TableNames): Statement {
     text: `
     SELECT r.id, r.status, r.generation, r.priority, r.queue, r.input::text AS input, r.definition_key, s.stage_runs, coalesce(s.stage_run_count, 0) AS stage_run_count
       FROM ${t.runs} r CROSS JOIN LATERAL (
-        SELECT json_agg(json_build_array(s.id, s.node, s.key, s.stage, s.visit, s.status, s.attempt, s.ordinal, s.requeues, s.output::text) ORDER BY s.ordinal)
+        SELECT json_agg(json_build_array(s.id, s.node, s.key, s.stage, s.visit, s.status, s.attempt, s.ordinal, s.requeues, s.output::text, s.outcome) ORDER BY s.ordinal)
                  FILTER (WHERE s.generation = r.generation)::text AS stage_runs, max(s.ordinal) AS stage_run_count
           FROM ${t.stageRuns} s WHERE s.run_id = r.id) s
      WHERE r.id = ANY ($1::uuid[]) ORDER BY r.id`,
@@ -66,6 +67,7 @@ function stageRunState([
   ordinal,
   requeues,
   output,
+  outcome,
 ]: Tuple): StageRunState {
-  return { id, node, key, stage, visit, status, attempt, ordinal, requeues, output };
+  return { id, node, key, stage, visit, status, attempt, ordinal, requeues, output, outcome };
 }

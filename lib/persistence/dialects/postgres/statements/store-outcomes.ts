@@ -12,6 +12,7 @@ export interface OutcomeRow {
   jid: string;
   status: string;
   output: string | null;
+  outcome: string | null;
   skip_reason: string | null;
   back: number;
   deferral: number;
@@ -29,6 +30,7 @@ export const outcomeRows = new RowSet<OutcomeRow>({
   jid: 'uuid',
   status: 'text',
   output: 'json',
+  outcome: 'text',
   skip_reason: 'text',
   back: 'int',
   deferral: 'int',
@@ -61,7 +63,7 @@ export function storeOutcomes(t: TableNames, wait: boolean): Statement {
     WITH d AS MATERIALIZED (SELECT * FROM ${outcomeRows.source('d', 2)}),
     lk AS MATERIALIZED (SELECT id, status FROM ${t.runs} WHERE id IN (SELECT rid FROM d) ORDER BY id FOR NO KEY UPDATE ${wait ? '' : 'SKIP LOCKED'}),
     u AS (
-      UPDATE ${t.stageRuns} s SET status = d.status, output = d.output, skip_reason = d.skip_reason, attempt = s.attempt - d.back,
+      UPDATE ${t.stageRuns} s SET status = d.status, output = d.output, outcome = d.outcome, skip_reason = d.skip_reason, attempt = s.attempt - d.back,
              deferrals = s.deferrals + d.deferral, error_code = coalesce(d.code, s.error_code), error_message = coalesce(d.message, s.error_message),
              finished_at = CASE WHEN d.status = 'PENDING' THEN NULL ELSE ${now} END,
              claim_token = CASE WHEN d.status = 'PENDING' THEN NULL ELSE s.claim_token END, version = s.version + 1

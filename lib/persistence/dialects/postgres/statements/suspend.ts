@@ -15,6 +15,10 @@ interface HeadRow {
   attempt: number;
   progress: string | null;
 }
+interface KeepRow {
+  w: number;
+  key: string;
+}
 const headRows = new RowSet<HeadRow>({
   sid: 'uuid',
   token: 'uuid',
@@ -22,9 +26,7 @@ const headRows = new RowSet<HeadRow>({
   attempt: 'int',
   progress: 'json',
 });
-
-/** What a stage still awaits, by the place of its record. */
-export const keepRows = new RowSet<{ w: number; key: string }>({ w: 'int', key: 'text' });
+const keepRows = new RowSet<KeepRow>({ w: 'int', key: 'text' });
 
 export interface FencedRow {
   /** Place of the record, from 1. */

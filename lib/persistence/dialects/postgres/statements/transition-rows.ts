@@ -30,6 +30,8 @@ interface StageRunRow {
   skip_reason: string | null;
   code: string | null;
   message: string | null;
+  output: string | null;
+  outcome: string | null;
 }
 interface JobRow {
   id: string;
@@ -43,6 +45,7 @@ interface AgainRow {
   id: string;
   reopened: boolean;
 }
+/** A stage run of a run: one that a rerun keeps, or one that is cancelled alone. */
 interface KeptRow {
   id: string;
   rid: string;
@@ -86,6 +89,8 @@ const stageRunRows = new RowSet<StageRunRow>({
   skip_reason: 'text',
   code: 'text',
   message: 'text',
+  output: 'json',
+  outcome: 'text',
 });
 const jobRows = new RowSet<JobRow>({
   id: 'uuid',
@@ -106,6 +111,7 @@ const SETS = {
   jobs: jobRows,
   again: againRows,
   kept: keptRows,
+  left: keptRows,
   visits: visitRows,
   events: eventRows,
 };
@@ -160,8 +166,10 @@ export function transitionValues(offsetMs: number, items: readonly RunTransition
     offsetMs,
     ...runRows.values(items.map(toRunRow)),
     ...stageRunRows.values(
-      stageRuns.map(({ runId, skipReason, failure, ...row }) => ({
+      stageRuns.map(({ runId, skipReason, failure, output = null, outcome = null, ...row }) => ({
         ...row,
+        output,
+        outcome,
         rid: runId,
         skip_reason: skipReason,
         code: failure?.code ?? null,
@@ -172,6 +180,9 @@ export function transitionValues(offsetMs: number, items: readonly RunTransition
     ...againRows.values(again),
     ...keptRows.values(
       items.flatMap(({ runId, transition }) => (transition.rerun?.kept ?? []).map((id) => ({ id, rid: runId }))),
+    ),
+    ...keptRows.values(
+      items.flatMap(({ runId, transition }) => (transition.cancelled ?? []).map((id) => ({ id, rid: runId }))),
     ),
     ...visitRows.values(
       items.flatMap(({ runId, transition }) => transition.visits.map((visit) => ({ rid: runId, ...visit }))),

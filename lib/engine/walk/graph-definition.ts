@@ -1,0 +1,31 @@
+import type { CompiledDefinition } from '../definition/index.js';
+import type { CompiledGraph } from '../graph/index.js';
+import { decideGraphSettled, decideGraphStart } from './decide-graph.js';
+import type { TurnLimits } from './loop-turn.js';
+
+/** A version of a graph as all that runs definitions knows them: each node is one of one stage, whose key is the node's id. */
+export function graphDefinition(graph: CompiledGraph, version: number, limits: TurnLimits): CompiledDefinition {
+  const { id, fingerprint, settings } = graph;
+  const nodes = graph.nodes.map(({ id: key, index, type, config, retry, timeoutMs, queue, hasCancelHook }) =>
+    Object.freeze({
+      key,
+      index,
+      parallel: false,
+      stages: Object.freeze([
+        Object.freeze({ key, stage: type, config, when: null, retry, timeoutMs, queue, hasCancelHook }),
+      ]),
+    }),
+  );
+  return Object.freeze({
+    id,
+    version,
+    kind: 'graph',
+    fingerprint,
+    nodes: Object.freeze(nodes),
+    settings,
+    ways: Object.freeze({
+      start: (run, delayed, context) => decideGraphStart(graph, run, delayed, { ...context, ...limits }),
+      settled: (state, ended, context) => decideGraphSettled(graph, state, ended, { ...context, ...limits }),
+    } satisfies CompiledDefinition['ways']),
+  });
+}

@@ -1,0 +1,88 @@
+import { decodeJson } from '../codec/json.js';
+import type { CompiledGraph, CompiledGraphNode } from '../graph/index.js';
+import type { JsonText, StageRunState } from '../state/rows.js';
+import { isTerminalStageRun, type StageRunStatus } from '../state/statuses.js';
+
+/** One time that a run came to a node: a stage run, as the walk looks at it. */
+export interface Visit {
+  readonly id: string;
+  readonly node: string;
+  readonly visit: number;
+  readonly ordinal: number;
+  status: StageRunStatus;
+  readonly output: JsonText | null;
+  /** What it ended with; null while it is open, and of a parallel node whose branches have begun. */
+  readonly outcome: string | null;
+}
+
+/** Where a run has been in its graph, those visits included that the present walk makes. */
+export class GraphVisits {
+  readonly #byNode = new Map<string, Visit[]>();
+
+  constructor(
+    private readonly graph: CompiledGraph,
+    stageRuns: readonly StageRunState[],
+  ) {
+    for (const stageRun of [...stageRuns].sort((a, b) => a.ordinal - b.ordinal)) {
+      const { id, node, visit, ordinal, status, output, outcome = null } = stageRun;
+      this.add({ id, node, visit, ordinal, status, output, outcome });
+    }
+  }
+
+  add(visit: Visit): void {
+    const visits = this.#byNode.get(visit.node);
+    if (visits === undefined) this.#byNode.set(visit.node, [visit]);
+    else visits.push(visit);
+  }
+
+  /** Of one node, oldest first. */
+  of(node: string): readonly Visit[] {
+    return this.#byNode.get(node) ?? [];
+  }
+
+  /** The newest that a condition holds for. */
+  last(node: string, holds: (visit: Visit) => boolean = () => true): Visit | undefined {
+    return this.of(node).findLast(holds);
+  }
+
+  next(node: string): number {
+    return (this.last(node)?.visit ?? 0) + 1;
+  }
+
+  /** What has not ended, of the nodes in the branches of a parallel node. */
+  openWithin(block: string): readonly Visit[] {
+    return [...this.#byNode.values()].flatMap((visits) =>
+      visits.filter(({ node, status }) => !isTerminalStageRun(status) && isWithin(this.graph, node, block)),
+    );
+  }
+
+  /** What nodes came to, by node, each decoded when it is asked for: of several visits the newest that completed. */
+  outputs(): Readonly<Record<string, unknown>> {
+    const outputs: Record<string, unknown> = {};
+    for (const node of this.#byNode.keys()) {
+      const visit = this.last(node, ({ status }) => status === 'COMPLETED');
+      if (visit === undefined) continue;
+      const get = (): unknown => decodeJson(visit.output ?? 'null', `The output of ${node}`);
+      Object.defineProperty(outputs, node, { get, enumerable: true });
+    }
+    return outputs;
+  }
+}
+
+/** Whether a node stands in a body of this block, however deep. */
+export function isWithin(graph: CompiledGraph, node: string, block: string): boolean {
+  for (let at = nodeOf(graph, node).body; at !== null; at = nodeOf(graph, at.block).body) {
+    if (at.block === block) return true;
+  }
+  return false;
+}
+
+const indexes = new WeakMap<CompiledGraph, ReadonlyMap<string, CompiledGraphNode>>();
+
+export function nodeOf(graph: CompiledGraph, id: string): CompiledGraphNode {
+  let index = indexes.get(graph);
+  if (index === undefined) indexes.set(graph, (index = new Map(graph.nodes.map((node) => [node.id, node]))));
+  const node = index.get(id);
+  if (node === undefined) throw new Error(`Graph ${graph.id} has no node ${id}.`);
+  return node;
+}

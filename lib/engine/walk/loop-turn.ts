@@ -1,0 +1,108 @@
+import { decodeJson } from '../codec/json.js';
+import type { ExpressionValues } from '../expression/index.js';
+import { DONE, type CompiledGraphNode } from '../graph/index.js';
+import { encoded, type NodeResult } from './node-result.js';
+import type { GraphVisits } from './graph-visits.js';
+
+/** What a turn of a loop is given, as the output of its node: `output("lines").item`. */
+interface Turn {
+  /** From 0. */
+  readonly index: number;
+  /** Of a loop over a list. */
+  readonly item?: unknown;
+  /** Turns there will be; of a `while` nobody knows. */
+  readonly count?: number;
+  /** The whole list, kept with the first turn: what it is made of may change while the loop turns. */
+  readonly items?: readonly unknown[];
+}
+
+interface LoopConfig {
+  readonly count?: number | string;
+  readonly forEach?: string;
+  readonly while?: string;
+  readonly max?: number;
+}
+
+/** A loop must end: more turns than this are a failure (LIMIT-4). */
+export class TooManyTurns {
+  constructor(
+    readonly turns: number,
+    readonly most: number,
+  ) {}
+}
+
+export interface TurnLimits {
+  readonly maxOutputBytes: number;
+  readonly maxLoopIterations: number;
+}
+
+/** The next turn of a loop, or its end. `entered`: the run comes from outside, so that counting begins anew. */
+export function turnLoop(
+  node: CompiledGraphNode,
+  visits: GraphVisits,
+  entered: boolean,
+  values: ExpressionValues,
+  limits: TurnLimits,
+): NodeResult | TooManyTurns {
+  const turns = entered ? [] : turnsOf(node, visits);
+  const index = turns.length;
+  const config = node.config as LoopConfig;
+  const most = Math.min(config.max ?? limits.maxLoopIterations, limits.maxLoopIterations);
+  const next = wanted(node, config, turns, index, values);
+  if ('kind' in next) return next;
+  if (next.count !== undefined && next.count > most) return new TooManyTurns(next.count, most);
+  if (!next.turns) return { kind: 'went', outcome: DONE, output: JSON.stringify({ count: index }) };
+  if (index >= most) return new TooManyTurns(index + 1, most);
+  const { item, items, count } = next;
+  const turn: Turn = {
+    index,
+    ...(count !== undefined && { count }),
+    ...('item' in next && { item }),
+    ...(items && { items }),
+  };
+  return encoded(turn, limits.maxOutputBytes, (output) => ({ kind: 'went', outcome: TURN, output }));
+}
+
+/** The outcome that a turn begins with. */
+export const TURN = 'each';
+
+/** The turns since the loop was entered, oldest first. */
+function turnsOf({ id }: CompiledGraphNode, visits: GraphVisits): Turn[] {
+  const turns: Turn[] = [];
+  for (const { outcome, output } of [...visits.of(id)].reverse()) {
+    if (outcome !== TURN) break;
+    const turn = decodeJson(output ?? 'null', `The output of ${id}`) as Turn;
+    turns.unshift(turn);
+    if (turn.index === 0) break;
+  }
+  return turns;
+}
+
+type Wanted =
+  | { readonly turns: boolean; readonly count?: number; readonly item?: unknown; readonly items?: readonly unknown[] }
+  | Extract<NodeResult, { kind: 'failed' }>;
+
+function wanted(
+  { expressions }: CompiledGraphNode,
+  config: LoopConfig,
+  turns: readonly Turn[],
+  index: number,
+  values: ExpressionValues,
+): Wanted {
+  if (config.while !== undefined) {
+    const answer = expressions.get('while')!.evaluate(values);
+    return answer.ok ? { turns: answer.value === true } : { kind: 'failed', problem: answer.problem };
+  }
+  const [first] = turns;
+  if (config.forEach !== undefined) {
+    const answer = first ? { ok: true as const, value: first.items } : expressions.get('forEach')!.evaluate(values);
+    if (!answer.ok) return { kind: 'failed', problem: answer.problem };
+    const items = answer.value as readonly unknown[];
+    const more = index < items.length;
+    return { turns: more, count: items.length, ...(more && { item: items[index] }), ...(index === 0 && { items }) };
+  }
+  if (typeof config.count === 'number') return { turns: index < config.count, count: config.count };
+  const answer = first ? { ok: true as const, value: first.count } : expressions.get('count')!.evaluate(values);
+  if (!answer.ok) return { kind: 'failed', problem: answer.problem };
+  return { turns: index < (answer.value as number), count: answer.value as number };
+}

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { validateGraph, type CompiledGraph, type Graph } from '../../../../lib/engine/graph/index.js';
+import { DEFAULT_RETRY_POLICY } from '../../../../lib/engine/retry/index.js';
+import { program, write } from './programs.js';
+import { WalkedRun } from './walked-run.js';
+
+const defaults = { retry: DEFAULT_RETRY_POLICY, maxAttemptsCap: 10, maxStageRuns: 100_000, startsPerMinute: null };
+
+async function compile(graph: Graph): Promise<CompiledGraph> {
+  const validation = await validateGraph(graph, { types: { work: {} }, defaults });
+  if (!validation.ok) throw new Error(JSON.stringify(validation.problems, null, 2));
+  return validation.graph;
+}
+
+describe('random graphs', () => {
+  it('GRAPH-4: every one comes to its end, whatever order its work ends in and however it is grouped', async () => {
+    await fc.assert(
+      fc.asyncProperty(program, fc.infiniteStream(fc.nat()), async (parts, choices) => {
+        const { graph, input, work } = write(parts);
+        const run = new WalkedRun(await compile(graph), input);
+        const choose = (below: number): number => (choices.next().value as number) % below;
+        for (let turns = 0; run.end === null; turns += 1) {
+          const { pending } = run;
+          if (pending.length === 0) throw new Error(`Stuck: ${run.statuses().join(', ')}`);
+          if (turns > 10_000) throw new Error('It never ends.');
+          const first = choose(pending.length);
+          run.complete(pending.slice(first, first + 1 + choose(pending.length - first)));
+        }
+        expect(run.end).toEqual({ to: 'COMPLETED', output: '{"outcome":"through"}' });
+        expect(run.pending).toEqual([]);
+        expect(run.events).toEqual(['run:started', 'run:completed']);
+        for (const [node, times] of work) expect([node, run.worked.get(node)]).toEqual([node, times]);
+        const sure = new Set(work.keys());
+        const others = [...run.worked.keys()].filter((node) => !sure.has(node));
+        const left = new Set(graph.nodes.map(({ id }) => id));
+        expect(others.filter((node) => !left.has(node))).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
