@@ -162,6 +162,40 @@ describe('authorization', () => {
     expect(asked).toEqual([['loud', null]]);
   });
 
+  it.each<[string, () => unknown, string]>([
+    ['throws', () => raise(), 'the policy threw an error'],
+    ['rejects', () => Promise.reject(new Error('no')), 'the policy threw an error'],
+    ['hangs', () => new Promise(() => undefined), 'the policy did not answer within 50 ms'],
+    ['returns undefined', () => undefined, 'the policy gave no answer'],
+  ])('AUTH-3, AUTH-4: a policy that %s has denied, and the handler is not run', async (_what, answer, reason) => {
+    const ran: unknown[] = [];
+    let allowed = false;
+    @WorkflowPolicy('expenses.pay')
+    class OddPolicy {
+      authorize() {
+        return (allowed || answer()) as never;
+      }
+    }
+    const given = { execute: (ctx: { input: unknown }) => (ran.push(ctx.input), { paid: 1 }) };
+    await app(
+      [
+        { provide: PayExpense, useValue: Object.assign(Object.create(PayExpense.prototype), given) },
+        OddPolicy,
+        Expense,
+      ],
+      {
+        timeout: 50,
+      },
+    );
+    expect(await pay(1)).toContain(
+      `AUTHORIZATION_DENIED: Stage pay-expense was denied the ability "expenses.pay": ${reason}`,
+    );
+    expect(ran).toEqual([]);
+    allowed = true;
+    expect(await pay(1)).toBe('COMPLETED');
+    expect(ran).toHaveLength(1);
+  });
+
   it('AUTH-2: an authorizer that nobody provides stops the app, saying so', async () => {
     await app([]);
     const broken = WorkflowTester.create({
@@ -172,6 +206,10 @@ describe('authorization', () => {
     await expect(broken).rejects.toThrow(/authorization\.authorizer.*TeamAuthorizer is no provider of this app/);
   });
 });
+
+function raise(): never {
+  throw new Error('no');
+}
 
 function stages() {
   const any = { input: z.any(), output: z.any() };
