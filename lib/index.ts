@@ -151,6 +151,8 @@ export type {
   Suspended,
   ThrowOnTimeout,
   TimedResult,
+  TouchOptions,
+  TouchResult,
   TransactionManager,
   TransactionOptions,
   WaitForChild,

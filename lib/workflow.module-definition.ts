@@ -161,7 +161,10 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
       load: owners.load ?? null,
       rowLevelSecurity: owners.rowLevelSecurity === true ? 'switch' : owners.rowLevelSecurity || null,
     }),
-    subjects: Object.freeze({ resolvers: Object.freeze({ ...subjects.resolvers }) }),
+    subjects: Object.freeze({
+      resolvers: Object.freeze({ ...subjects.resolvers }),
+      autoTouch: subjects.autoTouch,
+    }),
     authorization: Object.freeze({
       authorizer: authorization.authorizer ?? null,
       abilities: Object.freeze({ ...authorization.abilities }),

@@ -144,6 +144,7 @@ export const SECTIONS = {
         ),
       )
       .default({}),
+    autoTouch: z.boolean().default(true),
   }),
   authorization: z.strictObject({
     authorizer: z

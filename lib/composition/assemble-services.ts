@@ -6,6 +6,7 @@ import { DeadLetters } from '../services/events/dead-letters.js';
 import type { EventStream } from '../services/events/event-stream.js';
 import type { EngineReady } from '../services/engine-port.js';
 import { EventSender } from '../services/messages/event-sender.js';
+import { SubjectToucher } from '../services/messages/subject-toucher.js';
 import { SignalSender } from '../services/messages/signal-sender.js';
 import type { OperationGate } from '../services/operations/operation-gate.js';
 import { Operations } from '../services/operations/operations.js';
@@ -73,6 +74,7 @@ export function assembleServices(
     capture,
     joiner,
     sender: new EventSender(ready, capture, joiner, messages),
+    toucher: new SubjectToucher(ready, capture, joiner),
     starter: new RunStarter(ready, preparer, joiner, subjects, {
       strict: options.idempotency.strict,
     }),

@@ -10,6 +10,7 @@ import type { LoadedSubject, SubjectSource } from '../runtime/execution/subject-
 import type { SubjectSight } from '../services/start/subject-sight.js';
 import type { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
 import type { StorageRequest } from './engine-storage.js';
+import { AutoTouch, type AutoTouchParts } from './auto-touch.js';
 import { findDataSource } from './find-data-source.js';
 import { findProvider } from './find-provider.js';
 import type { RuntimeParts } from './runtime-parts.js';
@@ -23,6 +24,8 @@ export interface SubjectParts {
 export class Subjects implements SubjectSource, SubjectSight {
   readonly #providers = new Map<string, FoundProvider>();
   #entities: EntitySubjects | undefined;
+  #autoTouch: AutoTouch | undefined;
+  #unwatch: (() => void) | undefined;
 
   constructor(private readonly given: SubjectParts) {}
 
@@ -74,6 +77,33 @@ export class Subjects implements SubjectSource, SubjectSight {
       parts.log.debug(`Subject ${subject.type} ${subject.id} could not be looked at: ${errorLine(error)}`);
       return false;
     }
+  }
+
+  /** Begins to touch marked entities that the host writes, unless the options say otherwise. */
+  watch(touch: AutoTouchParts['touch']): void {
+    const { log, options } = this.given.parts;
+    if (!options.subjects.autoTouch || this.#autoTouch) return;
+    const autoTouch = new AutoTouch({ touch, ownerOf: (subject) => this.#ownerOf(subject), log });
+    const onError = (error: unknown): void => log.warn(`A change of a subject was not seen: ${errorLine(error)}`);
+    this.#unwatch = this.#entities?.watch(autoTouch.changed, onError);
+    if (this.#unwatch) this.#autoTouch = autoTouch;
+  }
+
+  /** Resolves once what was written so far has been touched. */
+  async touched(): Promise<void> {
+    await this.#autoTouch?.idle();
+  }
+
+  /** Ends that, before the store is closed. */
+  async unwatch(): Promise<void> {
+    this.#unwatch?.();
+    await this.#autoTouch?.stop();
+  }
+
+  async #ownerOf({ type, id }: SubjectName): Promise<string | null | undefined> {
+    const entity = this.#entityOf(type);
+    const found = entity && (await this.#entities!.load(entity, id, null));
+    return found ? entity.ownerOf(found) : undefined;
   }
 
   #entityOf(type: string): EntitySubject | undefined {

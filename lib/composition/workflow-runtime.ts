@@ -39,6 +39,8 @@ const NEXT_ID = createNextId();
 
 /** How long stopping may take beyond the grace of the stages. */
 const CLOSE_MS = 30_000;
+/** How long a touch that is under way may keep everything else from stopping: it may wait for a run that the host holds. */
+const UNWATCH_MS = 1_000;
 
 /**
  * The engine of one application, from boot to shutdown; there is one, however many modules import `WorkflowModule`.
@@ -117,6 +119,11 @@ export class WorkflowRuntime {
     return this.#opened.get();
   }
 
+  /** Resolves once what the host wrote so far has been touched. */
+  touched(): Promise<void> {
+    return this.#subjects.touched();
+  }
+
   /** Sets in motion what moves by itself. */
   start(): Promise<void> {
     return this.#started.get();
@@ -156,7 +163,14 @@ export class WorkflowRuntime {
       throw error;
     }
     this.#storage = storage;
-    return this.#engineOn(storage);
+    const engine = this.#engineOn(storage);
+    this.#subjects.watch(async (subject, ownerId) => {
+      // There are no such runs then.
+      if (ownerId === null && this.#parts.options.owners.rowLevelSecurity) return;
+      const { resumed } = await engine.store.touch(subject, ownerId);
+      if (resumed > 0) engine.announce({ work: true });
+    });
+    return engine;
   }
 
   #engineOn(storage: EngineStorage): Engine {
@@ -207,7 +221,10 @@ export class WorkflowRuntime {
   async #stop(): Promise<void> {
     this.#parts.lazyModules.unwatch();
     // A boot that hangs on its database must not keep the app from closing; what it opens later is closed then.
-    const opened = this.#opened.settled().then((engine) => engine?.stop());
+    const opened = this.#opened.settled().then(async (engine) => {
+      await within(UNWATCH_MS, this.#subjects.unwatch());
+      await engine?.stop();
+    });
     await within(this.#parts.options.shutdownGraceMs + CLOSE_MS, opened);
     this.#closed = true;
     this.#stream.complete();

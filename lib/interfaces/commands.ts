@@ -58,3 +58,15 @@ export interface RerunResult {
   /** `true`: a call with the same idempotency key had rerun it, so this one did nothing. */
   readonly duplicate: boolean;
 }
+
+export interface TouchOptions {
+  /** Whose runs look again; null = runs of nobody. @default what `owners.resolve` says, else null */
+  owner?: string | null;
+  /** Takes part in this open transaction: polls look again once it has committed. READ COMMITTED only. */
+  manager?: TransactionManager;
+}
+
+export interface TouchResult {
+  /** How many polls that waited look again; those of stages that run now look again by themselves. */
+  readonly polls: number;
+}

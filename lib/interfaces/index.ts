@@ -1,4 +1,13 @@
-export type { EmitEvent, EmitResult, RerunOptions, RerunResult, SignalOptions, SignalResult } from './commands.js';
+export type {
+  EmitEvent,
+  EmitResult,
+  RerunOptions,
+  RerunResult,
+  SignalOptions,
+  SignalResult,
+  TouchOptions,
+  TouchResult,
+} from './commands.js';
 export type { CompletionCheck } from './completion-check.js';
 export type { Branch, Flow, NodeOptions, NodeSettings, ParallelOptions, WhenInput } from './flow.js';
 export type {

@@ -50,7 +50,10 @@ export interface ResolvedWorkflowOptions {
     readonly rowLevelSecurity: 'switch' | RowLevelSecurityOptions | null;
   };
   /** By type. A class: what to look for among the app's providers. */
-  readonly subjects: { readonly resolvers: Readonly<Record<string, Function | SubjectResolver>> };
+  readonly subjects: {
+    readonly resolvers: Readonly<Record<string, Function | SubjectResolver>>;
+    readonly autoTouch: boolean;
+  };
   readonly authorization: {
     /** A class: what to look for among the app's providers. Null = the policies alone. */
     readonly authorizer: Function | StageAuthorizer | null;

@@ -185,6 +185,8 @@ export interface SubjectOptions {
    * of the two
    */
   resolvers?: Readonly<Record<string, (abstract new (...args: any[]) => SubjectResolver) | SubjectResolver>>;
+  /** Whether entities with `@WorkflowSubject` that TypeORM writes are touched by themselves, after the commit. @default true */
+  autoTouch?: boolean;
 }
 
 export interface AuthorizationOptions {

@@ -1,17 +1,20 @@
 import type { ContextCapture } from '../context/index.js';
-import type { OwnerScope } from '../engine/ports/index.js';
+import type { OwnerScope, SubjectName } from '../engine/ports/index.js';
 import { InvalidOptionsError } from '../errors/index.js';
 import type {
   EmitEvent,
   EmitResult,
   StartOptions,
   StartResult,
+  TouchOptions,
+  TouchResult,
   TransactionManager,
   WorkflowClass,
   WorkflowInput,
   WorkflowOutput,
 } from '../interfaces/index.js';
 import type { EventSender } from './messages/event-sender.js';
+import type { SubjectToucher } from './messages/subject-toucher.js';
 import { RunAccess, type RunAccessParts } from './runs/run-access.js';
 import type { ResultOptions } from './runs/run-results.js';
 import type { RunStarter } from './start/run-starter.js';
@@ -31,6 +34,7 @@ export interface WorkflowServiceParts extends RunAccessParts {
   readonly starter: RunStarter;
   readonly joiner: TransactionJoiner;
   readonly sender: EventSender;
+  readonly toucher: SubjectToucher;
   readonly operator: WorkflowOperator;
 }
 
@@ -146,6 +150,19 @@ export class WorkflowService extends RunAccess {
    */
   async emit(event: EmitEvent): Promise<EmitResult> {
     return this.#parts.sender.emit(event, 'emit');
+  }
+
+  /**
+   * Says that a subject changed: polls (`ctx.step.waitFor`) of its owner's runs about it look again at once, instead of at their
+   * next time. Owner from the caller's CLS unless given. Entities with `@WorkflowSubject` are touched by themselves when TypeORM
+   * writes them; say it where that can't see: after plain SQL, query builders, or a change elsewhere.
+   *
+   * A stage that has just looked and is about to wait looks again too: no poll sleeps through a touch.
+   *
+   * @throws InvalidOptionsError, UndefinedIdError when no owner comes out of `owners.resolve`, TransactionRequiredError
+   */
+  async touch(subject: SubjectName, options: TouchOptions = {}): Promise<TouchResult> {
+    return this.#parts.toucher.touch(subject, options, 'touch');
   }
 
   /** The same reads and commands over all owners, and the dead letters. Say it only where the caller was checked. */

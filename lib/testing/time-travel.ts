@@ -13,12 +13,13 @@ const NEVER_MS = 100 * 365 * 86_400_000;
 
 /** Moves an engine that does not move by itself: by draining it, and by moving its clock. */
 export class TimeTravel {
-  constructor(private readonly runtime: Pick<WorkflowRuntime, 'ready'>) {}
+  constructor(private readonly runtime: Pick<WorkflowRuntime, 'ready' | 'touched'>) {}
 
   async drain(): Promise<DrainReport> {
     const engine = await this.runtime.ready();
     let processed = 0;
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      await this.runtime.touched();
       const report = await engine.runtime.pass.wake();
       if (report.errors.length > 0)
         throw new Error(

@@ -301,7 +301,7 @@ describe('the subject of a run', () => {
     const { providers } = looking();
     await app(providers);
     const events: WorkflowEvent[] = [];
-    workflows()
+    operator()
       .events()
       .subscribe((event) => events.push(event));
     const { id } = await expense();
@@ -343,6 +343,90 @@ describe('the subject of a run', () => {
     for (const run of runs) await operator().cancel(run);
     await tester.drain();
     expect(new Set(seen)).toEqual(new Set([400, 'SUBJECT_MISSING']));
+  });
+});
+
+describe('a subject that changes', () => {
+  const polls = async (): Promise<number> => {
+    const { stages } = await operator().history((await operator().list()).runs[0]!);
+    return stages[0]!.steps[0]!.attempt;
+  };
+  /** A run that waits for its expense to be approved, by the hour. */
+  async function waiting(workflow: WorkflowModuleOptions = {}, given: Partial<Expense> = {}) {
+    await app(EXAMPLE, { workflow });
+    const { id } = await expense({ status: 'open', ...given });
+    const run = await tester.start(PayOutExpense, {}, about(id));
+    await tester.drain();
+    expect(await operator().get(run)).toMatchObject({ waiting: true });
+    return { id, run };
+  }
+
+  it('WAIT-1: lets polls look at once when its entity is saved, long before their time', async () => {
+    const { id, run } = await waiting();
+    await database.manager.save(Expense, { id, status: 'approved' });
+    expect(await outcome(run)).toBe('COMPLETED');
+  });
+
+  it('WAIT-1: is told of once, after the commit of a transaction, and not of one that is rolled back', async () => {
+    const { id, run } = await waiting();
+    const failing = database.transaction(async (manager) => {
+      await manager.save(Expense, { id, amount: 1 });
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    await tester.drain();
+    expect(await polls()).toBe(1);
+    await database.transaction(async (manager) => {
+      for (const amount of [5, 6]) await manager.save(Expense, { id, amount });
+      // A savepoint is no commit.
+      await manager.transaction((nested) => nested.save(Expense, { id, amount: 7 }));
+      await tester.drain();
+      expect(await polls()).toBe(1);
+    });
+    await tester.drain();
+    expect(await polls()).toBe(2);
+    expect(await tester.status(run)).toBe('RUNNING');
+  });
+
+  it('WAIT-1, OWNER-3: is seen when it is removed, and when it goes to another owner', async () => {
+    const first = await waiting();
+    await database.manager.save(Expense, { id: first.id, teamId: 'team-b' });
+    expect(await outcome(first.run)).toContain('OWNER_MISMATCH');
+    const { id } = await expense({ status: 'open' });
+    const second = await tester.start(PayOutExpense, {}, about(id));
+    await tester.drain();
+    await database.manager.remove(await database.manager.findOneByOrFail(Expense, { id }));
+    expect(await outcome(second)).toContain('SUBJECT_MISSING');
+  });
+
+  it('WAIT-1: is not seen where it is written by criteria, or autoTouch is off; touch() says it, in a transaction too', async () => {
+    const { id, run } = await waiting({ subjects: { autoTouch: false } });
+    await database.manager.save(Expense, { id, status: 'approved' });
+    await tester.drain();
+    expect(await tester.status(run)).toBe('RUNNING');
+    expect(await workflows().touch({ type: 'expense', id }, { owner: 'team-b' })).toEqual({ polls: 0 });
+    const touch = (then: () => void) =>
+      database.transaction(async (manager) => {
+        await workflows().touch({ type: 'expense', id }, { owner: 'team-a', manager });
+        then();
+      });
+    const refused = touch(() => {
+      throw new Error('rolled back');
+    });
+    await expect(refused).rejects.toThrow('rolled back');
+    await tester.drain();
+    expect(await tester.status(run)).toBe('RUNNING');
+    await touch(() => undefined);
+    expect(await outcome(run)).toBe('COMPLETED');
+  });
+
+  it('WAIT-1: a touch that fails fails nothing of the host’s', async () => {
+    const { id } = await waiting();
+    await database.query('ALTER TABLE workflow_runs RENAME TO hidden');
+    await database.manager.save(Expense, { id, status: 'approved' });
+    expect(await database.manager.findOneByOrFail(Expense, { id })).toMatchObject({ status: 'approved' });
+    await expect(tester.drain()).rejects.toThrow();
+    await database.query('ALTER TABLE hidden RENAME TO workflow_runs');
   });
 });
 

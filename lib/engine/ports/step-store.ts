@@ -135,6 +135,8 @@ export type StepVerdict = 'written' | 'held' | 'settled' | 'not-fenced' | 'busy'
 export interface SuspendRecord {
   readonly lease: Lease;
   readonly attempt: number;
+  /** `touches` of its run as of the claim: with another touch since, its polls are due at once (`SubjectStore.touch`). */
+  readonly touches: number;
   /** New waits, and those whose instant changes. */
   readonly waits: readonly OpenWait[];
   /** All keys that the body still awaits: any other open wait of this stage run is cancelled (WAIT-2, STEP-5). */

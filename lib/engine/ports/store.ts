@@ -5,6 +5,7 @@ import type { RunStore } from './run-store.js';
 import type { StartStore } from './start-store.js';
 import type { StepStore } from './step-store.js';
 import type { DefinitionStore, OutboxStore, WakeStore } from './wake-store.js';
+import type { SubjectStore } from './subject-store.js';
 import type { WorkStore } from './work-store.js';
 
 /** Everything the engine keeps. Implemented by the PostgreSQL store and the in-memory one; both pass test/conformance. */
@@ -13,6 +14,7 @@ export interface WorkflowStore
     StartStore,
     WorkStore,
     StepStore,
+    SubjectStore,
     EventStore,
     RunStore,
     AnnotationStore,

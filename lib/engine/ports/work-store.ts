@@ -40,6 +40,8 @@ export interface ClaimedRun {
   readonly subject: SubjectName | null;
   /** At its start the subject was seen to be its owner's. */
   readonly subjectSeen: boolean;
+  /** How often the subject was touched, as of the claim; a stage that was handed off has its run's last claim. */
+  readonly touches: number;
   readonly actor: JsonText | null;
   readonly trace: string | null;
   readonly priority: number;

@@ -42,6 +42,8 @@ export interface WorkflowRunEntity {
   subjectId: string | null;
   /** At its start the subject was seen to be its owner's. */
   subjectSeen: boolean;
+  /** How often that was touched. */
+  touches: number;
   /** Cancelled without hooks (CANCEL-4). */
   terminated: boolean;
   createdAt: Date;
@@ -87,6 +89,7 @@ export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
       subjectType: text('subject_type', nullable),
       subjectId: text('subject_id', nullable),
       subjectSeen: bool('subject_seen', { default: false }),
+      touches: int('touches', { default: 0 }),
       terminated: bool('terminated', { default: false }),
       createdAt: instantNow('created_at'),
       startAt: instant('start_at', nullable),

@@ -19,6 +19,7 @@ function runs({ runs, nodeVisits, prefix }: TableNames): string[] {
   ADD COLUMN subject_type text,
   ADD COLUMN subject_id text,
   ADD COLUMN subject_seen boolean NOT NULL DEFAULT false,
+  ADD COLUMN touches int NOT NULL DEFAULT 0,
   ADD COLUMN terminated boolean NOT NULL DEFAULT false`,
     `CREATE INDEX "${prefix}runs_subject" ON ${runs} (owner_id, subject_type, subject_id, id) WHERE subject_id IS NOT NULL`,
     // Row-level security looks at each table by itself.

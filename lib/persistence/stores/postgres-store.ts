@@ -39,6 +39,7 @@ import { PostgresRuns } from './runs.js';
 import { PostgresStarts } from './starts.js';
 import { PostgresSteps } from './steps.js';
 import type { StoreContext } from './store-context.js';
+import { PostgresSubjects } from './subjects.js';
 import { PostgresWake } from './wake.js';
 import { PostgresWork } from './work.js';
 
@@ -57,6 +58,7 @@ export class PostgresStore implements WorkflowStore {
   private readonly events: PostgresEvents;
   private readonly steps: PostgresSteps;
   private readonly runs: PostgresRuns;
+  private readonly subjects: PostgresSubjects;
   private readonly annotations: PostgresAnnotations;
   private readonly audit: PostgresAudit;
   private readonly wake: PostgresWake;
@@ -76,6 +78,7 @@ export class PostgresStore implements WorkflowStore {
     this.events = new PostgresEvents(this.context);
     this.steps = new PostgresSteps(this.context);
     this.runs = new PostgresRuns(this.context);
+    this.subjects = new PostgresSubjects(this.context);
     this.annotations = new PostgresAnnotations(this.context);
     this.audit = new PostgresAudit(this.context);
     this.wake = new PostgresWake(this.context);
@@ -128,6 +131,9 @@ export class PostgresStore implements WorkflowStore {
   // Children
   deliverChildren = (limit: number) => this.children.deliverChildren(limit);
   findOrphans = (limit: number) => this.children.findOrphans(limit);
+
+  // Subjects
+  touch = (...given: Parameters<WorkflowStore['touch']>) => this.subjects.touch(...given);
 
   // Events
   storeEvent = (...given: Parameters<WorkflowStore['storeEvent']>) => this.events.storeEvent(...given);

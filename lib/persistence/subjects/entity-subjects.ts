@@ -1,6 +1,7 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource, EntityManager, EntitySubscriberInterface } from 'typeorm';
 import { ownedBy } from '../row-level-security/owner-setting.js';
 import type { EntitySubject } from './entity-subject.js';
+import { SubjectSubscriber, type ChangedSubject } from './subject-subscriber.js';
 import { findEntitySubjects, type ReadMark } from './find-entity-subjects.js';
 
 /** The marked entities of the host's DataSource, and how they are loaded. */
@@ -23,6 +24,25 @@ export class EntitySubjects {
     if (this.#found) return this.#found;
     if (!this.host.isInitialized) return new Map();
     return (this.#found = findEntitySubjects(this.host, this.readMark));
+  }
+
+  /**
+   * Tells of marked entities that are written from now on, through this DataSource, after the commit. Returns what ends that;
+   * undefined where no entity is marked.
+   */
+  watch(
+    onChanged: (changed: readonly ChangedSubject[]) => void,
+    onError: (error: unknown) => void,
+  ): (() => void) | undefined {
+    const marked = [...this.byType.values()];
+    if (marked.length === 0) return undefined;
+    const subscriber = new SubjectSubscriber(marked, onChanged, onError);
+    const subscribers = this.host.subscribers as EntitySubscriberInterface[];
+    subscribers.push(subscriber);
+    return () => {
+      const at = subscribers.indexOf(subscriber);
+      if (at >= 0) subscribers.splice(at, 1);
+    };
   }
 
   /**

@@ -75,7 +75,10 @@ export class OutcomeRecords {
       { type: 'stage:suspended', stageRunId, node, stage, data: { attempt: number, waitsFor: kinds } },
     ];
     const notes = notebook?.notes() ?? null;
-    return { lane: 'suspend', record: { lease, attempt: number, waits, keep, orders, events, notes } };
+    return {
+      lane: 'suspend',
+      record: { lease, attempt: number, touches: job.run.touches, waits, keep, orders, events, notes },
+    };
   }
 
   #next(

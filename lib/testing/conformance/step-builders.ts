@@ -83,6 +83,7 @@ export const suspending = (
 ): SuspendRecord => ({
   lease: leaseOf(job),
   attempt: job.stageRun.attempt,
+  touches: job.run.touches,
   waits,
   keep: waits.map(({ key }) => key),
   orders: [],

@@ -28,6 +28,7 @@ import { describeResumptions } from './suites/resumptions.suite.js';
 import { describeStepWrites } from './suites/step-writes.suite.js';
 import { describeSuspensionMarks } from './suites/suspension-marks.suite.js';
 import { describeSuspensions } from './suites/suspensions.suite.js';
+import { describeTouches } from './suites/touches.suite.js';
 import { describeWakes } from './suites/wakes.suite.js';
 import { StoreUnderTest, type CreatedStore } from './store-under-test.js';
 import { globalFramework, type SuiteFramework } from './suite-framework.js';
@@ -56,6 +57,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'marks at a suspension': describeSuspensionMarks,
   'waits that were left behind': describeAbandonedWaits,
   'standing answers': describeStandingAnswers,
+  touches: describeTouches,
   resumptions: describeResumptions,
   'fired waits': describeFiredWaits,
   signals: describeSignals,

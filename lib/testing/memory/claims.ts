@@ -117,6 +117,7 @@ function claimedJob(
       ownerId: run.ownerId,
       subject: run.subject,
       subjectSeen: run.subjectSeen,
+      touches: run.touches,
       actor: run.actor,
       trace: run.trace,
       priority: run.priority,

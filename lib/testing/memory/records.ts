@@ -12,6 +12,7 @@ export interface RunRecord {
   readonly ownerId: string | null;
   readonly subject: SubjectName | null;
   readonly subjectSeen: boolean;
+  touches: number;
   readonly actor: JsonText | null;
   readonly trace: string | null;
   readonly priority: number;

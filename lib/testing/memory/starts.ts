@@ -71,6 +71,7 @@ function writeRun(session: MemorySession, run: NewRun): number {
     ownerId: run.ownerId,
     subject: run.subject && { type: run.subject.type, id: run.subject.id },
     subjectSeen: run.subjectSeen,
+    touches: 0,
     actor: run.actor,
     trace: run.trace,
     priority: run.priority,

@@ -9,10 +9,14 @@ import { extendSteps, readLedger } from './ledger.js';
 import { sendSignal } from './signals.js';
 import { readEffects, writeStep } from './steps.js';
 import { refuseJoining, StoreCalls } from './store-calls.js';
+import { touch } from './subjects.js';
 import { answerWaits, suspend } from './suspensions.js';
 
 /** The calls about steps, waits, events and notes. */
-export class StepCalls extends StoreCalls implements port.StepStore, port.EventStore, port.AnnotationStore {
+export class StepCalls
+  extends StoreCalls
+  implements port.StepStore, port.SubjectStore, port.EventStore, port.AnnotationStore
+{
   async readLedger(stageRunIds: readonly string[]): Promise<port.LedgerRow[]> {
     return this.call((session) => readLedger(session, stageRunIds));
   }
@@ -40,6 +44,11 @@ export class StepCalls extends StoreCalls implements port.StepStore, port.EventS
 
   async answerWaits({ stageRunId }: Pick<port.Lease, 'runId' | 'stageRunId'>): Promise<number> {
     return this.call((session) => answerWaits(session, stageRunId));
+  }
+
+  async touch(...[subject, ownerId, transaction]: Parameters<port.SubjectStore['touch']>): Promise<port.Touched> {
+    refuseJoining('touch', transaction);
+    return this.call((session) => touch(session, subject, ownerId));
   }
 
   async fireDue(limit: number, aheadMs: number): Promise<port.FiredWaits> {

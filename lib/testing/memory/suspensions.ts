@@ -12,7 +12,7 @@ import type { MemorySession } from './session.js';
 import { giveSignals } from './signals.js';
 import type { StepRecord } from './step-records.js';
 import { setPlaces } from './steps.js';
-import { cancelWait, cancelWaits, isAbandoned, openWait } from './waits.js';
+import { cancelWait, cancelWaits, endWait, isAbandoned, openWait } from './waits.js';
 
 /** RUNNING → SUSPENDED; or, where what it waits for is there already, back into the queue at once (WAIT-3). */
 export function suspend(session: MemorySession, record: SuspendRecord): SuspendVerdict {
@@ -25,6 +25,7 @@ export function suspend(session: MemorySession, record: SuspendRecord): SuspendV
   const awaited = new Set([...keep, ...waits.map(({ key }) => key)]);
   cancelWaits(session, stageRun.id, awaited);
   if (notes !== null) writeNotes(session, fenced, attempt, notes);
+  if (run.touches !== record.touches) endPolls(session, stageRun);
 
   if (findMarks(session, stageRun, awaited, lease.token)) {
     queueAgain(session, stageRun);
@@ -33,6 +34,12 @@ export function suspend(session: MemorySession, record: SuspendRecord): SuspendV
   park(session, stageRun);
   tell(session, run.id, events);
   return { verdict: 'recorded', suspended: true, dueInMs: nextDueIn(session, stageRun) };
+}
+
+/** What they look at changed since this attempt was claimed: whether before or after they looked, nobody knows. */
+function endPolls(session: MemorySession, { id }: StageRunRecord): void {
+  const polls = session.db.stepsOf.of(id).filter(({ kind, status }) => kind === 'poll' && status === 'waiting');
+  for (const row of polls) endWait(session, row, { status: 'ready' });
 }
 
 function park(session: MemorySession, stageRun: StageRunRecord): void {

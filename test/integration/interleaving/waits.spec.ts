@@ -71,12 +71,17 @@ const write =
 const again = () =>
   newTransition({ run: { to: 'RUNNING' }, rerun: { kept: [] }, stageRuns: [newStageRun({ ordinal: 2 })] });
 
+const ORDER = { type: 'order', id: 'o1' };
+const POLL = newWait('asked', { kind: 'poll', due: { inMs: 300_000 }, dueIfNew: false });
+
 const ENDS = { cancelWaits: true, reopen: [], freeSteps: true, notes: null };
 
 const ACTS: Readonly<Record<string, Act>> = {
   'suspend for a sleep that is over': suspend(({ job }) => suspending(job, [sleep('nap', 0)])),
   'suspend for a signal': suspend(({ job }) => suspending(job, [signalWait('yes'), sleep('late', 600_000)])),
   'suspend for a child': suspend(({ job, child }) => suspending(job, [childWait('sub', child.run.id)])),
+  'suspend for a poll': suspend(({ job }) => suspending(job, [POLL])),
+  touch: (store) => store.touch(ORDER, null),
   'suspend for a lease': suspend(({ job }) =>
     suspending(job, [newWait('slow~lease', { kind: 'lease', due: { inMs: 300_000 } })]),
   ),
@@ -129,6 +134,9 @@ const MISSED: Readonly<Record<string, string>> = {
   'asleep beside an outcome that it has not had': `
     SELECT w.key FROM workflow_stage_runs s JOIN workflow_steps w ON w.stage_run_id = s.id AND w.seq IS NULL AND w.status IN ('completed', 'failed', 'ready')
      WHERE s.status = 'SUSPENDED' AND w.kind <> 'run'`,
+  'asleep though what it polls was touched': `
+    SELECT w.key FROM workflow_runs r JOIN workflow_stage_runs s ON s.run_id = r.id JOIN workflow_steps w ON w.stage_run_id = s.id AND w.open AND w.kind = 'poll'
+     WHERE s.status = 'SUSPENDED' AND r.touches > 0`,
   'asleep for a lease that is over': `
     SELECT l.key FROM workflow_stage_runs s JOIN workflow_steps l ON l.stage_run_id = s.id AND l.open AND l.kind = 'lease' AND l.due_at > clock_timestamp()
      WHERE s.status = 'SUSPENDED' AND NOT EXISTS (SELECT 1 FROM workflow_steps b WHERE b.stage_run_id = s.id AND b.status = 'running')`,
@@ -147,6 +155,7 @@ const PAIRS: Readonly<Record<string, readonly string[]>> = {
   ],
   'suspend for a signal': ['send the signal', 'fire what comes due', 'fail'],
   'suspend for a child': ['end the child', 'deliver children'],
+  'suspend for a poll': ['touch'],
   'suspend for a lease': ['end a body of before', 'extend leases of steps', 'fire what comes due'],
   'await a sleep': ['fire what is due', 'suspend for a sleep that is over', 'cancel', 'fail', 'complete'],
 };
@@ -161,12 +170,14 @@ const ASLEEP: Readonly<Record<string, readonly string[]>> = {
     'claim',
   ],
   'end a body of before': ['deliver children'],
+  touch: ['touch', 'fire what comes due', 'cancel'],
 };
 /** The same where the waits stand while the stage runs still: what ends one leaves a mark, for the suspend to see. */
 const AWAITED: Readonly<Record<string, readonly string[]>> = {
   'suspend for a sleep that is over': ['fire what is due'],
   'suspend for a signal': ['send the signal'],
   'suspend for a child': ['deliver children'],
+  'suspend for a poll': ['touch'],
 };
 /** What is left of a generation meets the one that begins. */
 const ENDED: Readonly<Record<string, readonly string[]>> = {
@@ -229,7 +240,7 @@ describe('two connections, statement by statement', () => {
       t.events,
     ];
     await monitor.query(`TRUNCATE ${filled.join(', ')}`);
-    const run = newRun({ transition: newTransition({ stageRuns: [newStageRun()] }) });
+    const run = newRun({ subject: ORDER, transition: newTransition({ stageRuns: [newStageRun()] }) });
     await plain.createRuns([run]);
     const before = await claimOf(run.id);
     await plain.writeSteps([begin(before, 'slow')]);
@@ -289,6 +300,7 @@ describe('two connections, statement by statement', () => {
     signalWait('yes'),
     childWait('sub', child.run.id),
     newWait('slow~lease', { kind: 'lease', due: { inMs: 300_000 } }),
+    POLL,
   ];
 
   it.each(pairs(AWAITED))(

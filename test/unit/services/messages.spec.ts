@@ -7,6 +7,49 @@ const NOBODYS = '018f0000-0000-7000-8000-000000000000';
 const start = (kit: ReturnType<typeof serviceKit>, team: string | null = 'a') =>
   asTeam(team, async () => (await kit.service.start('greet', { name: 'x' })).run);
 
+describe('touch', () => {
+  const subject = { type: 'order', id: '7' };
+
+  it('WAIT-1: touches within the owner of the caller, or the one that is given, and tells nobody of nothing', async () => {
+    const kit = serviceKit();
+    const touched = jest.spyOn(kit.store, 'touch');
+    expect(await asTeam('a', () => kit.service.touch(subject))).toEqual({ polls: 0 });
+    await asTeam('a', () => kit.service.touch(subject, { owner: null }));
+    expect(touched.mock.calls.map(([, owner]) => owner)).toEqual(['a', null]);
+    expect(kit.hints).toEqual([]);
+  });
+
+  it('WAIT-1, RUN-1: tells workers of polls that go on, at once or with the transaction', async () => {
+    const kit = serviceKit();
+    const touched = jest.spyOn(kit.store, 'touch');
+    touched.mockResolvedValue({ runs: 1, polls: 2, resumed: 1 });
+    const manager = openTransaction();
+    expect(await asTeam('a', () => kit.service.touch(subject))).toEqual({ polls: 2 });
+    await asTeam('a', () => kit.service.touch(subject, { manager }));
+    expect(kit.hints).toEqual([{ work: true }]);
+    expect(kit.joined).toMatchObject([{ hint: { work: true } }]);
+    expect(touched.mock.calls.map(([, , transaction]) => transaction !== undefined)).toEqual([false, true]);
+  });
+
+  it.each([
+    [undefined, {}, 'subject'],
+    [{ type: 'order' }, {}, 'subject'],
+    [{ type: 'order', id: '' }, {}, 'subject'],
+    [subject, { ownr: 'a' }, 'ownr'],
+  ])('FAULT A18: %p with %p is refused at %s', async (given, options, path) => {
+    const { service } = serviceKit();
+    const bad = asTeam('a', () => service.touch(given as never, options as never));
+    await expect(bad).rejects.toMatchObject({ code: 'INVALID_OPTIONS', problems: [{ path }] });
+  });
+
+  it('FAULT A18: an owner that is named and undefined is refused', async () => {
+    const { service } = serviceKit();
+    await expect(asTeam('a', () => service.touch(subject, { owner: undefined }))).rejects.toMatchObject({
+      code: 'UNDEFINED_ID',
+    });
+  });
+});
+
 describe('signal', () => {
   it('WAIT-3: a wait that is there gets it at once, and workers are told', async () => {
     const kit = serviceKit();

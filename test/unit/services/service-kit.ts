@@ -11,6 +11,7 @@ import { AuditService } from '../../../lib/services/audit.service.js';
 import { DeadLetters } from '../../../lib/services/events/dead-letters.js';
 import { EventStream } from '../../../lib/services/events/event-stream.js';
 import { EventSender } from '../../../lib/services/messages/event-sender.js';
+import { SubjectToucher } from '../../../lib/services/messages/subject-toucher.js';
 import { SignalSender } from '../../../lib/services/messages/signal-sender.js';
 import type { OperationGate } from '../../../lib/services/operations/operation-gate.js';
 import { Operations } from '../../../lib/services/operations/operations.js';
@@ -158,6 +159,7 @@ export function serviceKit({
     capture,
     joiner,
     sender: new EventSender(ready, capture, joiner, { maxPayloadBytes }),
+    toucher: new SubjectToucher(ready, capture, joiner),
     starter: new RunStarter(ready, preparer, joiner, subjects, { strict }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready, operations)),
   });

@@ -78,6 +78,7 @@ export function describeClaims({ it, expect }: StoreSuite): void {
       ownerId: 'acme',
       subject: { type: 'order', id: 'o1' },
       subjectSeen: true,
+      touches: 0,
       actor: '{"id":"u1"}',
       trace: '00-trace',
       priority: 3,

@@ -31,6 +31,7 @@ export interface ClaimedRow {
   subject_type: string | null;
   subject_id: string | null;
   subject_seen: boolean;
+  touches: number;
   actor: string | null;
   trace: string | null;
   priority: number;
@@ -48,7 +49,7 @@ type EarlierTuple = [node: string, key: string, stage: string, status: 'COMPLETE
 export function claimedColumns(t: TableNames): string {
   return `
     s.id AS stage_run_id, s.node, s.key, s.stage, s.visit, s.ordinal, s.budget_from, s.deferrals,
-    r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.depth, r.owner_id, r.subject_type, r.subject_id, r.subject_seen,
+    r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.depth, r.owner_id, r.subject_type, r.subject_id, r.subject_seen, r.touches,
     r.actor::text AS actor, r.trace, r.priority, r.queue, r.input::text AS input,
     CASE WHEN s.ordinal > 1 THEN (
       SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text) ORDER BY e.ordinal)::text
@@ -70,6 +71,7 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
       ownerId: row.owner_id,
       subject: subjectOf(row),
       subjectSeen: row.subject_seen,
+      touches: row.touches,
       actor: row.actor,
       trace: row.trace,
       priority: row.priority,

@@ -10,13 +10,14 @@ interface HeadRow {
   sid: string;
   token: string;
   jid: string;
+  touches: number;
   events: string | null;
 }
 interface KeepRow {
   w: number;
   key: string;
 }
-const headRows = new RowSet<HeadRow>({ sid: 'uuid', token: 'uuid', jid: 'uuid', events: 'json' });
+const headRows = new RowSet<HeadRow>({ sid: 'uuid', token: 'uuid', jid: 'uuid', touches: 'int', events: 'json' });
 const keepRows = new RowSet<KeepRow>({ w: 'int', key: 'text' });
 
 export interface AsleepRow {
@@ -29,7 +30,7 @@ export interface AsleepRow {
  * written: it sees what came while the stage ran, and whatever comes later finds the waits, since both hold the run's lock.
  *
  * Marks are outcomes without a place among what is still awaited, signals that lie there, children that have ended and whose rows
- * could be had at once (the others are delivered by the pass), and waits for a lease that is no more. With a mark the stage run is
+ * could be had at once (the others are delivered by the pass), waits for a lease that is no more, and polls of a run that was touched since its claim. With a mark the stage run is
  * PENDING and its job due at once; without one it is SUSPENDED, and queue and cap of its job stay with it. $1 offset ms.
  */
 export function fallAsleep(t: TableNames): Statement {
@@ -38,8 +39,8 @@ export function fallAsleep(t: TableNames): Statement {
     name: 'fall-asleep',
     text: `
     WITH h AS MATERIALIZED (
-      SELECT x.*, s.run_id, s.owner_id, j.queue, j.cap_ms
-        FROM ${headRows.source('x', 2)} JOIN ${t.stageRuns} s ON s.id = x.sid AND s.claim_token = x.token JOIN ${t.jobs} j ON j.id = x.jid AND j.claim_token = x.token),
+      SELECT x.*, s.run_id, s.owner_id, j.queue, j.cap_ms, r.touches <> x.touches AS touched
+        FROM ${headRows.source('x', 2)} JOIN ${t.stageRuns} s ON s.id = x.sid AND s.claim_token = x.token JOIN ${t.runs} r ON r.id = s.run_id JOIN ${t.jobs} j ON j.id = x.jid AND j.claim_token = x.token),
     k AS MATERIALIZED (SELECT h.sid, k.key FROM ${keepRows.source('k', 2 + headRows.width)} JOIN h ON h.nr = k.w),
     row AS MATERIALIZED (
       SELECT s.*, h.token AS own FROM ${t.steps} s JOIN h ON h.sid = s.stage_run_id
@@ -49,10 +50,14 @@ export function fallAsleep(t: TableNames): Statement {
     leases AS MATERIALIZED (
       SELECT w.stage_run_id, w.key FROM waits w
        WHERE w.kind = 'lease' AND NOT EXISTS (SELECT 1 FROM row b WHERE b.stage_run_id = w.stage_run_id AND ${heldByAnother('b', 'b.own', now)})),
+    polls AS MATERIALIZED (SELECT w.stage_run_id, w.key FROM waits w JOIN h ON h.sid = w.stage_run_id WHERE w.kind = 'poll' AND h.touched),
+    asked AS (
+      UPDATE ${t.steps} s SET status = 'ready', open = false, fired_at = ${now} FROM polls p WHERE s.stage_run_id = p.stage_run_id AND s.key = p.key),
     freed AS (
       UPDATE ${t.steps} s SET status = 'cancelled', open = false, fired_at = ${now} FROM leases l WHERE s.stage_run_id = l.stage_run_id AND s.key = l.key),
     ended AS MATERIALIZED (
-      SELECT stage_run_id, key FROM signals UNION ALL SELECT stage_run_id, key FROM children UNION ALL SELECT stage_run_id, key FROM leases),
+      SELECT stage_run_id, key FROM signals UNION ALL SELECT stage_run_id, key FROM children UNION ALL SELECT stage_run_id, key FROM leases
+      UNION ALL SELECT stage_run_id, key FROM polls),
     marks AS MATERIALIZED (
       SELECT stage_run_id FROM ended UNION
       SELECT s.stage_run_id FROM row s JOIN k ON k.sid = s.stage_run_id AND k.key = s.key WHERE s.seq IS NULL AND (${hasOutcome('s')} OR s.status = 'ready')),
@@ -78,10 +83,11 @@ export function asleepValues(offsetMs: number, records: readonly SuspendRecord[]
   return [
     offsetMs,
     ...headRows.values(
-      records.map(({ lease, events }) => ({
+      records.map(({ lease, touches, events }) => ({
         sid: lease.stageRunId,
         token: lease.token,
         jid: lease.jobId,
+        touches,
         events: events.length > 0 ? JSON.stringify(events) : null,
       })),
     ),

@@ -59,6 +59,7 @@ import { writeSteps } from './step-writes.js';
 import { storeLosses } from './store-losses.js';
 import { storeOutcomes } from './store-outcomes.js';
 import { writeSuspended } from './suspend.js';
+import { firePolls, touchRuns } from './touch-subject.js';
 import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
 import { writeBeside } from './write-beside.js';
 import type { Statement } from '../../../data-source/statement.js';
@@ -131,6 +132,8 @@ export function createStatements(t: TableNames) {
     writeAudit: writeAudit(t),
     listAudit: scoped(listAudit),
     listAuditOfRun: scoped(listAuditOfRun),
+    touchRuns: scoped(touchRuns),
+    firePolls: firePolls(t),
     storeEvent: storeEvent(t),
     lockSignalled: scoped(lockSignalled),
     sendSignal: sendSignal(t),
