@@ -47,12 +47,20 @@ function bodyOf(block: CheckedNode, edge: FlowEdge, flow: GraphFlow): Body {
 }
 
 /** A body is entered at its beginning only, and comes back to its block; that of a parallel node on every way. */
-export function checkBodies(bodies: readonly Body[], flow: GraphFlow, problems: GraphProblems): void {
+export function checkBodies(
+  bodies: readonly Body[],
+  flow: GraphFlow,
+  start: CheckedNode | undefined,
+  problems: GraphProblems,
+): void {
   const told = new Set<FlowEdge>();
   for (const body of bodies) {
     const { block, edge, nodes, ends, back } = body;
     const names = { body: describe(body), block: block.id };
     if (back.length === 0) problems.add('BODY_NOT_CLOSED', ['edges', edge.at], names);
+    // A run that began inside would come back to a block that it has never entered.
+    if (start !== undefined && nodes.has(start))
+      problems.add('BODY_ENTERED', ['start'], { ...names, from: 'the start', to: start.id });
     for (const entry of flow.edges) {
       if (entry === edge || !nodes.has(entry.to) || nodes.has(entry.from) || told.has(entry)) continue;
       told.add(entry);

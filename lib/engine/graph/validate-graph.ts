@@ -70,7 +70,7 @@ async function checkGraph(
   const bodies = findBodies(flow);
   checkEdges(flow, problems);
   checkReach(flow, start, problems);
-  checkBodies(bodies, flow, problems);
+  checkBodies(bodies, flow, start, problems);
   checkCycles(flow, bodies, problems);
   checkReads(expressions.reads, flow, bodies, problems);
   const settings = checkGraphSettings(parts.settings, check);

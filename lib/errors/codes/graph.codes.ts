@@ -76,7 +76,7 @@ export const GRAPH_CODES = {
     byHand: false,
   },
   BODY_ENTERED: {
-    text: 'This edge leads from {from} into {body} at {to}, past {block}. A body is entered at its beginning only, and left only back to {block}: lead the edge elsewhere, or what leads out of the body.',
+    text: 'A way leads from {from} into {body} at {to}, past {block}. A body is entered from {block} only, and left only back to it: lead this way elsewhere, or what leads out of the body.',
     meaning: 'The body of a loop, or a branch of a parallel node, is mixed with what lies outside of it.',
     retried: false,
     byHand: false,

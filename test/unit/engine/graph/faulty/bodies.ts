@@ -81,6 +81,15 @@ export const BODIES: readonly FaultyGraph[] = [
     problems: [['MISSING_EDGE', '$.nodes[0]']],
   },
   {
+    name: 'a start inside a body',
+    graph: graphOf({
+      start: 'b',
+      nodes: [loop, note('b'), end],
+      edges: [edge('l', 'b', 'each'), edge('b', 'l'), edge('l', 'end')],
+    }),
+    problems: [['BODY_ENTERED', '$.start']],
+  },
+  {
     name: 'a circle inside a body',
     graph: graphOf({
       nodes: [loop, { id: 's', type: 'acme.score' }, note('b'), end],
