@@ -136,7 +136,7 @@ export abstract class RunAccess {
   }
 
   /**
-   * Cancels a run without calling any hook.
+   * Cancels a run without calling any hook: neither now, nor when a body that still runs ends, nor of children that were waited for.
    *
    * @throws as `cancel`
    */

@@ -445,7 +445,7 @@ describe('parents and children, statement by statement', () => {
           stepped.changeRun(parent.run.id, ALL, () => ({ transition: cancelling(), answer: null })),
       ],
       async ({ child }) => {
-        expect(await plain.findOrphans(10)).toEqual([{ runId: child.id, parentEnded: 'CANCELLED' }]);
+        expect(await plain.findOrphans(10)).toMatchObject([{ runId: child.id, parentEnded: 'CANCELLED' }]);
       },
     );
     expect(orders).toBeGreaterThan(5);

@@ -15,6 +15,14 @@ import type { StoreSuite } from '../suite.js';
 
 /** Steps are begun, and end; who may write them, and what is read of them. */
 export function describeStepWrites({ it, expect }: StoreSuite): void {
+  it('STEP-1: a claim says whether there may be a ledger to be read', async (on) => {
+    const job = await on.startAndClaim();
+    expect(job.stageRun.hasLedger).toBe(false);
+    await on.write(begin(job, 'fetch'));
+    await on.store.record([linear(job, { outcome: retrying() })]);
+    expect((await on.claimAgain(job)).stageRun.hasLedger).toBe(true);
+  });
+
   it('STEP-1: what a body came to is in the ledger when it is written, and stays', async (on) => {
     const job = await on.startAndClaim({ ownerId: 'acme' });
     expect(await on.write(begin(job, 'fetch'))).toEqual(['written']);

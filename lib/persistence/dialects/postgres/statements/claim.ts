@@ -14,6 +14,7 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
  *
  * A stage run that goes on after a wait is no new attempt, and its start was told before. One that was claimed before has moved
  * since, which its version shows: its ledger may hold something.
+ * The ledger is not asked: a plan that was made while it was small would read all of it for each job.
  *
  * `torn` are jobs whose stage run or run somebody deleted by hand (fault C21). A job that moved on after the snapshot names a
  * stage run that the snapshot doesn't hold either: only one that names the same in the snapshot is torn.
