@@ -216,8 +216,8 @@ export interface StepStore {
   /** Extends leases of step bodies that run (STEP-6). Those that somebody else holds now are passed over. */
   extendSteps(leases: readonly StepLease[]): Promise<void>;
 
-  /** Results kept under effect keys, for those that there are (hex digest → result). */
-  readEffects(digests: readonly Buffer[]): Promise<Map<string, JsonText>>;
+  /** Results kept under effect keys for this owner, where there are any (hex digest → result). What stands there of another owner's is replaced by the first that is his own. */
+  readEffects(digests: readonly Buffer[], ownerId: string | null): Promise<Map<string, JsonText>>;
 
   /**
    * Stage runs become SUSPENDED: their jobs go, their waits stand (WAIT-1). Under the run's lock, after which marks are looked

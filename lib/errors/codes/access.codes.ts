@@ -21,7 +21,7 @@ export const ACCESS_CODES = {
     byHand: false,
   },
   ROW_POLICIES_MISSING: {
-    text: "`owners.rowLevelSecurity` is on, but these tables are not guarded, or not as this version wants it: {tables}. Run `npx nestjs-workflow-engine migrate --row-level-security`, your own migrations with `createWorkflowMigrations({ rowLevelSecurity: true })`, or set `migrations: 'run'`.",
+    text: "`owners.rowLevelSecurity` is on, but these tables are not guarded, or not as this version wants it: {tables}. Run `npx nestjs-workflow-engine migrate --row-level-security`, your own migrations with those of `createWorkflowMigrations` for `rowLevelSecurity`, or set `migrations: 'run'`.",
     meaning: 'Row-level security is on and tables lack their policies.',
     retried: false,
     byHand: false,

@@ -155,7 +155,7 @@ export class PostgresStore implements WorkflowStore {
   writeSteps = (writes: readonly StepWrite[]) => this.steps.writeSteps(writes);
   writeWithin = (write: StepWrite, transaction: JoinedTransaction) => this.steps.writeWithin(write, transaction);
   extendSteps = (leases: readonly StepLease[]) => this.steps.extendSteps(leases);
-  readEffects = (digests: readonly Buffer[]) => this.steps.readEffects(digests);
+  readEffects = (digests: readonly Buffer[], ownerId: string | null) => this.steps.readEffects(digests, ownerId);
   suspend = (records: readonly SuspendRecord[], options?: RecordOptions) => this.steps.suspend(records, options);
   answerWaits = (stageRun: Pick<Lease, 'runId' | 'stageRunId'>) => this.steps.answerWaits(stageRun);
   fireDue = (limit: number, aheadMs: number) => this.steps.fireDue(limit, aheadMs);

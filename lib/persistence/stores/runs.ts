@@ -142,7 +142,7 @@ export class PostgresRuns implements RunStore {
     ]);
     if (!locked) return undefined;
     if (holdJobs) await query(statements.holdJobs, [runId]);
-    const [known] = key ? await query(statements.findChangeKey, [key]) : [];
+    const [known] = key ? await query(statements.findChangeKey, [key, locked.ownerId]) : [];
     const [state] = await query<StateRow>(statements.readStates, [[runId]]);
     const [movement] = await query<MovementRow>(statements.readMovement, [runId, clock.offsetMs]);
     const decision = decide({

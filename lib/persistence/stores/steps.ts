@@ -48,11 +48,14 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
 
   /** Locks first, then writes: the fence is read in a snapshot that follows both locks. */
   async writeWithin(write: StepWrite, transaction: JoinedTransaction): Promise<StepVerdict> {
-    const { statements, clock } = this.context;
+    const { pool, sessions, statements, clock } = this.context;
     const query = joined(transaction);
     const [placed] = inWaves([write])[0]!;
     await query(statements.lockAttempt, [write.lease.runId, write.lease.stageRunId]);
     const [answer] = await query<StepAnswer>(statements.writeSteps, stepValues(clock.offsetMs, [placed!.write]));
+    // What stands in the way may be a row that this session can't see: the next try meets it no more.
+    if (answer!.verdict === 'busy' && sessions.guarded)
+      await pool.query(statements.removeForgedSteps, [write.lease.stageRunId]);
     return answer!.verdict;
   }
 
@@ -62,10 +65,10 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
     await pool.query(statements.extendSteps, stepLeaseValues(clock.offsetMs, leases));
   }
 
-  async readEffects(digests: readonly Buffer[]): Promise<Map<string, JsonText>> {
+  async readEffects(digests: readonly Buffer[], ownerId: string | null): Promise<Map<string, JsonText>> {
     if (digests.length === 0) return new Map();
     const { pool, statements } = this.context;
-    const rows = await pool.query<EffectRow>(statements.readEffects, [digests]);
+    const rows = await pool.query<EffectRow>(statements.readEffects, [digests, ownerId]);
     return new Map(rows.map(({ digest, result }) => [digest, result]));
   }
 

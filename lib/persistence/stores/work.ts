@@ -108,5 +108,7 @@ export class PostgresWork implements Omit<WorkStore, 'record' | 'settle' | 'reco
 
 function discardedJob(row: ClaimedRow): DiscardedJob {
   const ended = row.run_status !== 'RUNNING' && row.run_status !== 'PENDING';
+  // Nobody's: its own run, if it has one, does not know of it.
+  if (row.forged) return { jobId: row.job_id, runId: row.run_id, stageRunId: row.stage_run_id, ghost: 'orphan' };
   return { jobId: row.job_id, runId: row.run_id, stageRunId: row.stage_run_id, ghost: ended ? 'orphan' : 'duplicate' };
 }

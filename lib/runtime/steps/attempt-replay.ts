@@ -195,7 +195,7 @@ class AttemptJournal implements StepJournal {
     const { run, stageRun } = this.attempt.job;
     // Not the stage run's id: what was done once stays done in a rerun.
     const key = digest(['effect', run.id, stageRun.key, String(stageRun.visit), name]);
-    const kept = await persist('reading effects', () => this.parts.store.readEffects([key]), this.parts);
+    const kept = await persist('reading effects', () => this.parts.store.readEffects([key], run.ownerId), this.parts);
     return { digest: key, result: kept.get(key.toString('hex')) };
   };
 }

@@ -34,8 +34,8 @@ export class StepCalls
     return this.call((session) => extendSteps(session, leases));
   }
 
-  async readEffects(digests: readonly Buffer[]): Promise<Map<string, JsonText>> {
-    return this.call((session) => readEffects(session, digests));
+  async readEffects(digests: readonly Buffer[], ownerId: string | null): Promise<Map<string, JsonText>> {
+    return this.call((session) => readEffects(session, digests, ownerId));
   }
 
   async suspend(records: readonly port.SuspendRecord[]): Promise<port.SuspendVerdict[]> {

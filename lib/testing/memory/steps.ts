@@ -139,17 +139,25 @@ function endLeaseWaits({ db, now }: MemorySession, stageRunId: string): void {
 function keepEffect({ db }: MemorySession, { lease, effect, outcome }: StepWriteOf<'finish'>): void {
   if (effect === null || outcome.kind !== 'completed') return;
   const digest = effect.toString('hex');
-  if (db.startKeys.get(digest) !== undefined) return;
+  const held = db.startKeys.get(digest);
+  const ownerOf = (runId: string): string | null => db.runs.get(runId)?.ownerId ?? null;
+  if (held !== undefined && ownerOf(held.runId) === ownerOf(lease.runId)) return;
+  if (held !== undefined) db.startKeys.remove(held);
   const { result } = outcome;
   db.startKeys.insert({ digest, runId: lease.runId, inputDigest: null, expiresAt: null, result });
 }
 
-/** Results kept under effect keys, by hex digest. */
-export function readEffects({ db }: MemorySession, digests: readonly Buffer[]): Map<string, JsonText> {
+/** Results kept under effect keys for an owner, by hex digest. */
+export function readEffects(
+  { db }: MemorySession,
+  digests: readonly Buffer[],
+  ownerId: string | null,
+): Map<string, JsonText> {
   const results = new Map<string, JsonText>();
   for (const digest of digests.map((bytes) => bytes.toString('hex'))) {
-    const result = db.startKeys.get(digest)?.result;
-    if (result !== undefined && result !== null) results.set(digest, result);
+    const kept = db.startKeys.get(digest);
+    if (!kept || (db.runs.get(kept.runId)?.ownerId ?? null) !== ownerId) continue;
+    if (kept.result !== undefined && kept.result !== null) results.set(digest, kept.result);
   }
   return results;
 }

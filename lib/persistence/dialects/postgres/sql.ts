@@ -10,6 +10,12 @@ export const isoText = (expression: string): string =>
 
 export const OUTBOX_SLOTS = 16;
 
+/**
+ * That two rows belong to the same owner. Under row-level security somebody may write rows of his own that name another's run or stage
+ * run: whatever is joined by such an id is joined by its owner too, and a row that isn't coherent is acted on by nobody.
+ */
+export const sameOwner = (a: string, b: string): string => `${a}.owner_id IS NOT DISTINCT FROM ${b}.owner_id`;
+
 /** Hash slot of a run: all of a run's events go through one relay, in order (EVT-1). The last byte of a UUIDv7 is random. */
 export const slotOf = (runId: string): string => `(get_byte(uuid_send(${runId}), 15) % ${OUTBOX_SLOTS})::smallint`;
 

@@ -1,6 +1,6 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, DUE, ENDED, EXECUTE, OPEN_RUN, OPEN_STAGE_RUN, slotOf } from '../sql.js';
+import { clock, DUE, ENDED, EXECUTE, OPEN_RUN, OPEN_STAGE_RUN, sameOwner, slotOf } from '../sql.js';
 import { rowsOf } from './transition-rows.js';
 
 /** A run that a transition has ended. */
@@ -58,8 +58,8 @@ export function applyTransitions(t: TableNames): Statement {
     lw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM ${rowsOf('left', 'l')} WHERE w.stage_run_id = l.id AND w.run_id = l.rid AND w.open),
     lj AS (DELETE FROM ${t.jobs} j USING ${rowsOf('left', 'l')} WHERE j.stage_run_id = l.id AND j.run_id = l.rid AND j.kind = ${EXECUTE}),
     cc AS (
-      UPDATE ${t.runs} child SET cancel_asked = true FROM c
-       WHERE child.parent_run_id = c.id AND (c.cascade OR child.parent_stage_run_id IN (SELECT l.id FROM ${rowsOf('left', 'l')}))
+      UPDATE ${t.runs} child SET cancel_asked = true FROM c JOIN lk ON lk.id = c.id
+       WHERE child.parent_run_id = c.id AND ${sameOwner('child', 'lk')} AND (c.cascade OR child.parent_stage_run_id IN (SELECT l.id FROM ${rowsOf('left', 'l')}))
          AND child.parent_waits AND NOT child.cancel_asked AND child.status IN ${OPEN_RUN}),
     cj AS (DELETE FROM ${t.jobs} j USING c WHERE j.run_id = c.id AND c.cascade AND j.kind = ${EXECUTE}),
     mj AS (
@@ -92,7 +92,7 @@ export function applyTransitions(t: TableNames): Statement {
     nv AS (
       INSERT INTO ${t.nodeVisits} (run_id, owner_id, generation, node, visit, open)
       SELECT v.rid, lk.owner_id, lk.generation, v.node, v.visit, v.open FROM ${rowsOf('visits', 'v')} JOIN lk ON lk.id = v.rid
-          ON CONFLICT (run_id, generation, node, visit) DO UPDATE SET open = EXCLUDED.open),
+          ON CONFLICT (run_id, generation, node, visit) DO UPDATE SET open = EXCLUDED.open, owner_id = EXCLUDED.owner_id),
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT e.rid, lk.owner_id, ${slotOf('e.rid')}, e.events, ${now} FROM ${rowsOf('events', 'e')} JOIN lk ON lk.id = e.rid ORDER BY e.nr)

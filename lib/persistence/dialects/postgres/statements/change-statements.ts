@@ -13,11 +13,11 @@ export function holdJobs(t: TableNames): Statement {
   };
 }
 
-/** A key that a change was made under. After the run's lock, in a snapshot that sees who had it before. $1 digest. */
+/** A key that a change was made under. After the run's lock, in a snapshot that sees who had it before. $1 digest, $2 owner of the run. */
 export function findChangeKey(t: TableNames): Statement {
   return {
     name: 'find-change-key',
-    text: `SELECT run_id FROM ${t.idempotencyKeys} WHERE digest = $1::bytea AND scope = 'change'`,
+    text: `SELECT run_id FROM ${t.idempotencyKeys} WHERE digest = $1::bytea AND scope = 'change' AND owner_id IS NOT DISTINCT FROM $2::text`,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { TableNames } from '../../../table-names.js';
 import type { Statement } from '../../../data-source/statement.js';
-import { CANCEL, CLAIMED, clock, DELAYED, DUE, ENDED, EXECUTE, slotOf } from '../sql.js';
+import { CANCEL, CLAIMED, clock, DELAYED, DUE, ENDED, EXECUTE, sameOwner, slotOf } from '../sql.js';
 import { claimedColumns, type ClaimedRow } from './claimed-row.js';
 
 /**
@@ -16,6 +16,8 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
  * since, which its version shows: its ledger may hold something.
  * The ledger is not asked: a plan that was made while it was small would read all of it for each job.
  *
+ * A job whose owner is not that of the stage run and the run it names was forged by plain SQL: it is removed, and nobody's.
+ *
  * `torn` are jobs whose stage run or run somebody deleted by hand (fault C21). A job that moved on after the snapshot names a
  * stage run that the snapshot doesn't hold either: only one that names the same in the snapshot is torn.
  */
@@ -24,7 +26,7 @@ export function claim(t: TableNames): Statement {
     t,
     'claim',
     `
-    SELECT id, stage_run_id, kind, priority, run_at FROM ${t.jobs}
+    SELECT id, stage_run_id, run_id, owner_id, kind, priority, run_at FROM ${t.jobs}
      WHERE state = ${DUE} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
      ORDER BY priority DESC, run_at, run_id LIMIT $3
        FOR UPDATE SKIP LOCKED`,
@@ -41,9 +43,9 @@ export function claimStageRun(t: TableNames): Statement {
     t,
     'claim-stage-run',
     `
-    SELECT id, stage_run_id, kind, priority, run_at FROM ${t.jobs} j
+    SELECT id, stage_run_id, run_id, owner_id, kind, priority, run_at FROM ${t.jobs} j
      WHERE stage_run_id = $3::uuid AND run_id = (SELECT run_id FROM ${t.stageRuns} WHERE id = $3::uuid)
-       AND kind = $6::smallint AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
+       AND owner_id IS NOT DISTINCT FROM (SELECT owner_id FROM ${t.stageRuns} WHERE id = $3::uuid) AND kind = $6::smallint AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
        AND ($7::int IS NULL OR state <> ${DELAYED}
             AND $7::int = 1 + CASE WHEN kind = ${CANCEL} THEN j.attempt ELSE (SELECT attempt - resumed::int FROM ${t.stageRuns} WHERE id = $3::uuid) END)
      LIMIT 1 FOR UPDATE SKIP LOCKED`,
@@ -60,14 +62,15 @@ export const claimValues = (
 
 function claimFrom(t: TableNames, name: string, due: string): Statement {
   const now = clock('$1');
-  const wanted = `(st.kind = ${EXECUTE} AND st.status = 'PENDING' AND st.run_status = 'RUNNING' OR st.kind = ${CANCEL} AND st.status = 'CANCELLED')`;
-  const unwanted = `(st.kind = ${EXECUTE} AND (st.status <> 'PENDING' OR st.run_status IN ${ENDED}) OR st.kind = ${CANCEL} AND st.status <> 'CANCELLED')`;
+  const wanted = `(NOT st.forged AND (st.kind = ${EXECUTE} AND st.status = 'PENDING' AND st.run_status = 'RUNNING' OR st.kind = ${CANCEL} AND st.status = 'CANCELLED'))`;
+  const unwanted = `(st.forged OR st.kind = ${EXECUTE} AND (st.status <> 'PENDING' OR st.run_status IN ${ENDED}) OR st.kind = ${CANCEL} AND st.status <> 'CANCELLED')`;
   return {
     name,
     text: `
     WITH due AS MATERIALIZED (${due}),
     st AS MATERIALIZED (
-      SELECT due.id AS job_id, due.kind, due.priority, due.run_at, s.id, s.run_id, s.status, s.generation, s.ordinal, s.resumed, r.status AS run_status, gen_random_uuid() AS token
+      SELECT due.id AS job_id, due.kind, due.priority, due.run_at, s.id, s.run_id, s.status, s.generation, s.ordinal, s.resumed, r.status AS run_status,
+             NOT (s.run_id = due.run_id AND ${sameOwner('s', 'due')} AND ${sameOwner('r', 's')}) AS forged, gen_random_uuid() AS token
         FROM due JOIN ${t.stageRuns} s ON s.id = due.stage_run_id JOIN ${t.runs} r ON r.id = s.run_id
          FOR NO KEY UPDATE OF s SKIP LOCKED),
     jb AS (
@@ -87,7 +90,7 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT us.run_id, us.owner_id, ${slotOf('us.run_id')}, json_build_array(json_build_object('type', 'stage:started', 'stageRunId', us.id,
              'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us WHERE NOT us.resumed)
-    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger,
+    SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.forged, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger,
            coalesce(us.resumed, false) AS resumed, ${claimedColumns(t)}
       FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id
       JOIN ${t.stageRuns} s ON s.id = st.id JOIN ${t.runs} r ON r.id = st.run_id

@@ -1,6 +1,6 @@
 import type { ClaimedJob, EarlierStageRun } from '../../../../engine/ports/index.js';
 import type { TableNames } from '../../../table-names.js';
-import { CANCEL } from '../sql.js';
+import { CANCEL, sameOwner } from '../sql.js';
 import { subjectOf } from '../subject-columns.js';
 
 /** A job as the claim answers it. Earlier outputs come along only where there are some. */
@@ -9,6 +9,8 @@ export interface ClaimedRow {
   kind: number;
   token: string;
   taken: boolean;
+  /** It, its stage run and its run don't belong to the same owner. */
+  forged: boolean;
   run_status: string;
   attempt: number;
   has_ledger: boolean;
@@ -53,7 +55,7 @@ export function claimedColumns(t: TableNames): string {
     r.actor::text AS actor, r.trace, r.priority, r.queue, r.input::text AS input,
     CASE WHEN s.ordinal > 1 THEN (
       SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text) ORDER BY e.ordinal)::text
-        FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND e.status IN ('COMPLETED', 'SKIPPED')) END AS earlier`;
+        FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND ${sameOwner('e', 'r')} AND e.status IN ('COMPLETED', 'SKIPPED')) END AS earlier`;
 }
 
 export function claimedJob(row: ClaimedRow): ClaimedJob {

@@ -1,6 +1,6 @@
 import type { EventWait, StoredEvent } from '../../../../engine/ports/index.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock } from '../sql.js';
+import { clock, sameOwner } from '../sql.js';
 import { subjectOf } from '../subject-columns.js';
 
 export interface EventWaitRow {
@@ -55,5 +55,5 @@ export function storedEvent(row: EventRow): StoredEvent {
  * OFFSET 0 keeps it a look-up in steps_event_id for each row. Made a join it read the whole ledger once statistics were
  * there: 100,000 pages for a page of one wait, where three do.
  */
-export const notHad = (t: TableNames, event: string, run: string): string =>
-  `NOT EXISTS (SELECT 1 FROM ${t.steps} h WHERE h.event_id = ${event} AND h.run_id = ${run} OFFSET 0)`;
+export const notHad = (t: TableNames, event: string, run: string, wait: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${t.steps} h WHERE h.event_id = ${event} AND h.run_id = ${run} AND ${sameOwner('h', wait)} OFFSET 0)`;

@@ -2,7 +2,7 @@ import type { SuspendRecord } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, DUE, slotOf } from '../sql.js';
+import { clock, DUE, sameOwner, slotOf } from '../sql.js';
 import { standingAnswers } from './standing-answers.js';
 import { hasOutcome, heldByAnother } from './step-state.js';
 
@@ -43,7 +43,7 @@ export function fallAsleep(t: TableNames): Statement {
         FROM ${headRows.source('x', 2)} JOIN ${t.stageRuns} s ON s.id = x.sid AND s.claim_token = x.token JOIN ${t.runs} r ON r.id = s.run_id JOIN ${t.jobs} j ON j.id = x.jid AND j.claim_token = x.token),
     k AS MATERIALIZED (SELECT h.sid, k.key FROM ${keepRows.source('k', 2 + headRows.width)} JOIN h ON h.nr = k.w),
     row AS MATERIALIZED (
-      SELECT s.*, h.token AS own FROM ${t.steps} s JOIN h ON h.sid = s.stage_run_id
+      SELECT s.*, h.token AS own FROM ${t.steps} s JOIN h ON h.sid = s.stage_run_id AND ${sameOwner('s', 'h')}
        WHERE s.open OR s.status = 'running' OR (s.stage_run_id, s.key) IN (SELECT sid, key FROM k)),
     waits AS MATERIALIZED (SELECT * FROM row WHERE open),
     ${standingAnswers(t, 'waits', now)},

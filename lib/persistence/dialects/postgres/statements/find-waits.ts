@@ -24,7 +24,7 @@ export function findWaits(t: TableNames, owner: EventOwner): Statement {
       (SELECT ${WAIT_COLUMNS} FROM ${t.steps} s
         WHERE ${OPEN_EVENT_WAIT} AND s.event_key = $3::text AND ${ownedBy(owner, 's.owner_id', '$4')} AND ${subject}
           AND (${place}) > ($7::uuid, $8::uuid, $9::text)
-          AND (s.expires_at IS NULL OR s.expires_at > (SELECT created_at FROM ${t.events} WHERE id = $2::uuid)) AND ${notHad(t, '$2::uuid', 's.run_id')}
+          AND (s.expires_at IS NULL OR s.expires_at > (SELECT created_at FROM ${t.events} WHERE id = $2::uuid)) AND ${notHad(t, '$2::uuid', 's.run_id', 's')}
         ORDER BY ${order} LIMIT $10)`;
   return {
     name: `find-waits-${owner}`,
@@ -47,10 +47,10 @@ export function findEvents(t: TableNames, owner: EventOwner, withSubject: boolea
     name: `find-events-${owner}${withSubject ? '-subject' : ''}`,
     text: `
     SELECT ${EVENT_COLUMNS}
-      FROM (SELECT s.run_id, s.expires_at FROM ${t.steps} s WHERE s.stage_run_id = $1::uuid AND s.key = $2::text AND ${OPEN_EVENT_WAIT}) w
+      FROM (SELECT s.run_id, s.owner_id, s.expires_at FROM ${t.steps} s WHERE s.stage_run_id = $1::uuid AND s.key = $2::text AND ${OPEN_EVENT_WAIT}) w
      CROSS JOIN ${t.events} e
      WHERE e.run_id IS NULL AND e.key = $3::text AND ${ownedBy(owner, 'e.owner_id', '$4')} AND ${subject} AND e.id > $7::uuid
-       AND (w.expires_at IS NULL OR e.created_at < w.expires_at) AND ${notHad(t, 'e.id', 'w.run_id')}
+       AND (w.expires_at IS NULL OR e.created_at < w.expires_at) AND ${notHad(t, 'e.id', 'w.run_id', 'w')}
      ORDER BY e.id LIMIT $8`,
   };
 }

@@ -1,7 +1,7 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, ENDED, milliseconds, OPEN_STAGE_RUN } from '../sql.js';
+import { clock, ENDED, milliseconds, OPEN_STAGE_RUN, sameOwner } from '../sql.js';
 import { endOfChild } from './child-end.js';
 import { OPEN_EVENT_WAIT } from './event-waits.js';
 import { lyingSignals } from './lying-signals.js';
@@ -58,7 +58,7 @@ export function fireDue(t: TableNames): Statement {
     text: `
     WITH d AS MATERIALIZED (SELECT * FROM ${dueRows.source('d', 3)}),
     w AS MATERIALIZED (
-      SELECT s.stage_run_id, s.key, s.run_id, s.kind, s.event_key, s.epoch, s.created_at, s.expires_at, s.child_run_id, d.nr,
+      SELECT s.stage_run_id, s.key, s.run_id, s.owner_id, s.kind, s.event_key, s.epoch, s.created_at, s.expires_at, s.child_run_id, d.nr,
              coalesce(r.status = 'RUNNING' AND g.status IN ${OPEN_STAGE_RUN}, false) AS awaited
         FROM d JOIN ${t.steps} s ON s.stage_run_id = d.sid AND s.key = d.key JOIN ${t.runs} r ON r.id = s.run_id LEFT JOIN ${t.stageRuns} g ON g.id = d.sid
        WHERE ${isTimed('s')} AND s.due_at <= ${due} FOR NO KEY UPDATE OF s SKIP LOCKED),
@@ -66,18 +66,19 @@ export function fireDue(t: TableNames): Statement {
     ${lyingSignals(t, 'answered', now)},
     children AS MATERIALIZED (
       SELECT w.stage_run_id, w.key, w.nr, c.id, c.status, c.output, c.failure_code, c.failure_message, c.cancel_reason
-        FROM w JOIN ${t.runs} c ON c.id = w.child_run_id WHERE w.awaited AND w.kind = 'child' AND c.status IN ${ENDED} AND c.finished_at <= w.expires_at),
+        FROM w JOIN ${t.runs} c ON c.id = w.child_run_id WHERE w.awaited AND w.kind = 'child' AND ${sameOwner('c', 'w')} AND c.status IN ${ENDED} AND c.finished_at <= w.expires_at),
     delivered AS (
       UPDATE ${t.steps} s SET ${endOfChild('c', `${now} + c.nr * interval '1 microsecond'`)}
-        FROM children c WHERE s.stage_run_id = c.stage_run_id AND s.key = c.key RETURNING s.stage_run_id, s.kind, s.timed_out),
+        FROM children c WHERE s.stage_run_id = c.stage_run_id AND s.key = c.key RETURNING s.stage_run_id, s.run_id, s.owner_id, s.kind, s.timed_out),
     f AS (
       UPDATE ${t.steps} s SET open = false, fired_at = ${now} + w.nr * interval '1 microsecond', result = coalesce(x.payload, s.result), event_id = coalesce(x.id, s.event_id),
              timed_out = w.awaited AND w.kind IN ('signal', 'child') AND x.id IS NULL,
              status = CASE WHEN NOT w.awaited OR w.kind = 'lease' THEN 'cancelled' WHEN w.kind IN ('sleep', 'signal', 'child') THEN 'completed' ELSE 'ready' END
         FROM w LEFT JOIN signals x ON x.stage_run_id = w.stage_run_id AND x.key = w.key
        WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key AND (w.stage_run_id, w.key) NOT IN (SELECT stage_run_id, key FROM children)
-      RETURNING s.stage_run_id, w.kind, w.awaited, s.timed_out),
-    go AS MATERIALIZED (SELECT stage_run_id, kind, timed_out FROM f WHERE awaited UNION ALL SELECT stage_run_id, kind, timed_out FROM delivered),
+      RETURNING s.stage_run_id, s.run_id, s.owner_id, w.kind, w.awaited, s.timed_out),
+    go AS MATERIALIZED (
+      SELECT stage_run_id, run_id, owner_id, kind, timed_out FROM f WHERE awaited UNION ALL SELECT stage_run_id, run_id, owner_id, kind, timed_out FROM delivered),
     ${resumeStageRuns(t, 'go')}
     SELECT count(*) FILTER (WHERE kind = 'sleep')::int AS timers, count(*) FILTER (WHERE timed_out)::int AS timeouts,
            count(*) FILTER (WHERE kind IN ('poll', 'completion'))::int AS polls, count(*) FILTER (WHERE kind IN ('run', 'once', 'transaction', 'lease'))::int AS retries,

@@ -2,7 +2,7 @@ import type { EventMatch } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, milliseconds, OPEN_STAGE_RUN } from '../sql.js';
+import { clock, milliseconds, OPEN_STAGE_RUN, sameOwner } from '../sql.js';
 import { notHad, OPEN_EVENT_WAIT } from './event-waits.js';
 import { resumeStageRuns } from './resume.js';
 
@@ -74,14 +74,14 @@ export function fireEvents(t: TableNames): Statement {
     w AS MATERIALIZED (
       SELECT d.nr, d.rid, d.sid, d.key, d.eid, e.payload
         FROM d CROSS JOIN LATERAL ${lockedRow(t)} s
-          JOIN ${t.runs} r ON r.id = d.rid AND r.status = 'RUNNING' JOIN ${t.stageRuns} g ON g.id = d.sid AND g.status IN ${OPEN_STAGE_RUN}
-          JOIN ${t.events} e ON e.id = d.eid
-       WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND (s.expires_at IS NULL OR e.created_at < s.expires_at) AND ${notHad(t, 'd.eid', 'd.rid')}),
+          JOIN ${t.runs} r ON r.id = d.rid AND ${sameOwner('r', 's')} AND r.status = 'RUNNING' JOIN ${t.stageRuns} g ON g.id = d.sid AND g.status IN ${OPEN_STAGE_RUN}
+          JOIN ${t.events} e ON e.id = d.eid AND ${sameOwner('e', 's')}
+       WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND (s.expires_at IS NULL OR e.created_at < s.expires_at) AND ${notHad(t, 'd.eid', 'd.rid', 's')}),
     once AS (SELECT w.*, row_number() OVER (PARTITION BY rid, eid ORDER BY nr) AS nth FROM w),
     given AS (SELECT once.*, row_number() OVER (PARTITION BY sid, key ORDER BY nr) AS place FROM once WHERE nth = 1),
     f AS (
       UPDATE ${t.steps} s SET status = 'completed', open = false, result = x.payload, event_id = x.eid, fired_at = ${now} + x.nr * interval '1 microsecond'
-        FROM given x WHERE x.place = 1 AND s.stage_run_id = x.sid AND s.key = x.key RETURNING s.stage_run_id, x.nr),
+        FROM given x WHERE x.place = 1 AND s.stage_run_id = x.sid AND s.key = x.key RETURNING s.stage_run_id, s.run_id, s.owner_id, x.nr),
     ${resumeStageRuns(t, 'f')}
     SELECT w.nr::int AS nr, f.nr IS NOT NULL AS fired FROM w LEFT JOIN f ON f.nr = w.nr ORDER BY w.nr`,
   };
@@ -102,7 +102,7 @@ export function fireTimeouts(t: TableNames): Statement {
        WHERE s.run_id = d.rid AND ${OPEN_EVENT_WAIT} AND s.due_at <= ${now} + ${milliseconds('$2::float8')}),
     f AS (
       UPDATE ${t.steps} s SET status = CASE WHEN w.lives THEN 'completed' ELSE 'cancelled' END, open = false, timed_out = w.lives, fired_at = ${now} + w.nr * interval '1 microsecond'
-        FROM w WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id, w.lives),
+        FROM w WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id, s.run_id, s.owner_id, w.lives),
     ${resumeStageRuns(t, 'f')}
     SELECT count(*) FILTER (WHERE lives)::int AS fired, count(*)::int AS ended FROM f`,
   };

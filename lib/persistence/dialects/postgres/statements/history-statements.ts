@@ -1,7 +1,7 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { isoText } from '../sql.js';
-import { inScope, type ScopeKind } from './read-statements.js';
+import { isoText, sameOwner } from '../sql.js';
+import { inScope, ofItsRun, type ScopeKind } from './read-statements.js';
 
 const ANNOTATION_COLUMNS = `
   a.id, a.run_id AS "runId", a.stage_run_id AS "stageRunId", a.attempt, a.key, a.value::text AS value, a.scope, a.actor::text AS actor,
@@ -15,8 +15,8 @@ export function readSteps(t: TableNames): Statement {
     SELECT p.stage_run_id AS "stageRunId", p.key, p.kind, p.status, p.seq, p.attempt, p.result::text AS result, p.failure::text AS failure,
            p.timed_out AS "timedOut", ${isoText('p.due_at')} AS "dueAt", p.event_key AS "eventKey", p.child_run_id AS "childRunId",
            ${isoText('p.created_at')} AS "createdAt", ${isoText('p.fired_at')} AS "firedAt"
-      FROM ${t.stageRuns} s JOIN ${t.steps} p ON p.stage_run_id = s.id
-     WHERE s.run_id = $1::uuid ORDER BY s.generation, s.ordinal, p.seq NULLS LAST, p.created_at, p.key`,
+      FROM ${t.stageRuns} s JOIN ${t.steps} p ON p.stage_run_id = s.id AND ${sameOwner('p', 's')}
+     WHERE s.run_id = $1::uuid AND ${ofItsRun(t, 's')} ORDER BY s.generation, s.ordinal, p.seq NULLS LAST, p.created_at, p.key`,
   };
 }
 
@@ -24,7 +24,7 @@ export function readSteps(t: TableNames): Statement {
 export function readAnnotations(t: TableNames): Statement {
   return {
     name: 'read-annotations',
-    text: `SELECT ${ANNOTATION_COLUMNS} FROM ${t.annotations} a WHERE a.run_id = $1::uuid ORDER BY a.created_at, a.id`,
+    text: `SELECT ${ANNOTATION_COLUMNS} FROM ${t.annotations} a WHERE a.run_id = $1::uuid AND ${ofItsRun(t, 'a')} ORDER BY a.created_at, a.id`,
   };
 }
 
@@ -34,7 +34,7 @@ export function readLines(t: TableNames): Statement {
     name: 'read-lines',
     text: `
     SELECT l.id, l.stage_run_id AS "stageRunId", l.attempt, l.level, l.message, ${isoText('l.created_at')} AS "createdAt"
-      FROM ${t.logLines} l WHERE l.run_id = $1::uuid ORDER BY l.created_at, l.id`,
+      FROM ${t.logLines} l WHERE l.run_id = $1::uuid AND ${ofItsRun(t, 'l')} ORDER BY l.created_at, l.id`,
   };
 }
 
@@ -46,7 +46,7 @@ export function listAnnotations(t: TableNames, kind: ScopeKind): Statement {
   return {
     name: `list-annotations-${kind}`,
     text: `
-    SELECT ${ANNOTATION_COLUMNS} FROM ${t.annotations} a JOIN ${t.runs} r ON r.id = a.run_id
+    SELECT ${ANNOTATION_COLUMNS} FROM ${t.annotations} a JOIN ${t.runs} r ON r.id = a.run_id AND ${sameOwner('r', 'a')}
      WHERE a.run_id = $2::uuid AND ${inScope(kind)}
        AND ($3::text IS NULL OR starts_with(a.key, $3)) AND ($4::text IS NULL OR a.scope = $4) AND ($5::text IS NULL OR a.actor::text = $5)
        AND ($6::int IS NULL OR a.attempt = $6) AND ($7::timestamptz IS NULL OR a.created_at >= $7) AND ($8::timestamptz IS NULL OR a.created_at < $8)

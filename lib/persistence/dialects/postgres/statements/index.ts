@@ -18,6 +18,7 @@ import {
   unmatchedEvents,
 } from './event-sweeps.js';
 import { byOwner, findEvents, findWaits } from './find-waits.js';
+import { removeForgedSteps } from './forged-steps.js';
 import { fireEvents, fireTimeouts, lockWaitingRuns } from './fire-events.js';
 import { listAnnotations, readAnnotations, readLines, readSteps } from './history-statements.js';
 import { fallAsleep } from './fall-asleep.js';
@@ -92,6 +93,7 @@ export function createStatements(t: TableNames) {
     writeBeside: writeBeside(t),
     readLedger: readLedger(t),
     writeSteps: writeSteps(t),
+    removeForgedSteps: removeForgedSteps(t),
     extendSteps: extendSteps(t),
     readEffects: readEffects(t),
     lockAttempt: lockAttempt(t),

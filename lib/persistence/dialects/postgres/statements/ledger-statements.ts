@@ -2,7 +2,7 @@ import type { LedgerRow, StepLease } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, milliseconds } from '../sql.js';
+import { clock, milliseconds, sameOwner } from '../sql.js';
 
 /** Ledgers of stage runs, columns named as `LedgerRow` names them. By the key's index. $1 offset ms, $2 stage run ids. */
 export function readLedger(t: TableNames): Statement {
@@ -10,10 +10,11 @@ export function readLedger(t: TableNames): Statement {
   return {
     name: 'read-ledger',
     text: `
+    WITH g AS MATERIALIZED (SELECT id, owner_id FROM ${t.stageRuns} WHERE id = ANY ($2::uuid[]))
     SELECT s.stage_run_id AS "stageRunId", s.key, s.kind, s.status, s.seq, s.attempt, s.result::text AS result, s.failure::text AS failure,
            s.timed_out AS "timedOut", s.reopened, s.token, CASE WHEN s.status = 'running' THEN ${inMs('s.lease_until')} END AS "leaseInMs",
            ${inMs('s.expires_at')} AS "expiresInMs", s.child_run_id AS "childRunId", s.state::text AS state
-      FROM ${t.steps} s WHERE s.stage_run_id = ANY ($2::uuid[]) ORDER BY s.seq, s.fired_at, s.key`,
+      FROM ${t.steps} s JOIN g ON g.id = s.stage_run_id AND ${sameOwner('g', 's')} WHERE s.stage_run_id = ANY ($2::uuid[]) ORDER BY s.seq, s.fired_at, s.key`,
   };
 }
 
@@ -49,11 +50,11 @@ export const stepLeaseValues = (offsetMs: number, leases: readonly StepLease[]):
   ),
 ];
 
-/** Results kept under effect keys. $1 digests. */
+/** Results kept under effect keys, for their owner. $1 digests, $2 owner. */
 export function readEffects(t: TableNames): Statement {
   return {
     name: 'read-effects',
-    text: `SELECT encode(digest, 'hex') AS digest, result::text AS result FROM ${t.idempotencyKeys} WHERE digest = ANY ($1::bytea[]) AND scope = 'effect' AND result IS NOT NULL`,
+    text: `SELECT encode(digest, 'hex') AS digest, result::text AS result FROM ${t.idempotencyKeys} WHERE digest = ANY ($1::bytea[]) AND scope = 'effect' AND owner_id IS NOT DISTINCT FROM $2::text AND result IS NOT NULL`,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { OutboxRow } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, isoText, milliseconds, OUTBOX_SLOTS } from '../sql.js';
+import { clock, isoText, milliseconds, OUTBOX_SLOTS, sameOwner } from '../sql.js';
 
 /** Values of `outbox.state`. */
 const WAITING = 0;
@@ -54,9 +54,10 @@ export function readOutbox(t: TableNames): Statement {
   return {
     name: 'read-outbox',
     text: `
-    WITH wt AS MATERIALIZED (SELECT run_id, min(id) AS id FROM ${t.outbox} WHERE state = ${WAITING} AND next_at > ${now} GROUP BY run_id)
+    WITH wt AS MATERIALIZED (
+      SELECT run_id, owner_id, min(id) AS id FROM ${t.outbox} WHERE state = ${WAITING} AND next_at > ${now} GROUP BY run_id, owner_id)
     SELECT ${outboxColumns}
-      FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id LEFT JOIN wt ON wt.run_id = o.run_id AND wt.id <= o.id
+      FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id AND ${sameOwner('r', 'o')} LEFT JOIN wt ON wt.run_id = o.run_id AND ${sameOwner('wt', 'o')} AND wt.id <= o.id
      WHERE o.state = ${WAITING} AND o.slot IN ${held(t, now)} AND wt.id IS NULL
      ORDER BY o.id LIMIT $4`,
   };
@@ -108,7 +109,7 @@ export function discardOutbox(t: TableNames): Statement {
 export function listDeadLetters(t: TableNames): Statement {
   return {
     name: 'list-dead-letters',
-    text: `SELECT ${outboxColumns}, o.error FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id WHERE o.state = ${DEAD} ORDER BY o.id LIMIT $1`,
+    text: `SELECT ${outboxColumns}, o.error FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id AND ${sameOwner('r', 'o')} WHERE o.state = ${DEAD} ORDER BY o.id LIMIT $1`,
   };
 }
 

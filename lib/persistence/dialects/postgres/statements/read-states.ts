@@ -2,6 +2,7 @@ import type { RunState, StageRunState } from '../../../../engine/state/rows.js';
 import type { RunStatus, StageRunStatus } from '../../../../engine/state/statuses.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
+import { sameOwner } from '../sql.js';
 
 export interface StateRow {
   id: string;
@@ -38,7 +39,7 @@ export function readStates(t: TableNames): Statement {
       FROM ${t.runs} r CROSS JOIN LATERAL (
         SELECT json_agg(json_build_array(s.id, s.node, s.key, s.stage, s.visit, s.status, s.attempt, s.ordinal, s.requeues, s.output::text, s.outcome) ORDER BY s.ordinal)
                  FILTER (WHERE s.generation = r.generation)::text AS stage_runs, max(s.ordinal) AS stage_run_count
-          FROM ${t.stageRuns} s WHERE s.run_id = r.id) s
+          FROM ${t.stageRuns} s WHERE s.run_id = r.id AND ${sameOwner('s', 'r')}) s
      WHERE r.id = ANY ($1::uuid[]) ORDER BY r.id`,
   };
 }

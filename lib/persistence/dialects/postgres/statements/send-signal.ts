@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, OPEN_RUN, OPEN_STAGE_RUN } from '../sql.js';
+import { clock, OPEN_RUN, OPEN_STAGE_RUN, sameOwner } from '../sql.js';
 import { lyingSignals } from './lying-signals.js';
 import { inScope, type ScopeKind } from './read-statements.js';
 import { resumeStageRuns } from './resume.js';
@@ -43,12 +43,12 @@ export function sendSignal(t: TableNames): Statement {
     r AS MATERIALIZED (
       SELECT id, owner_id FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN} AND NOT EXISTS (SELECT 1 FROM known)),
     waits AS MATERIALIZED (
-      SELECT s.* FROM ${t.steps} s JOIN r ON r.id = s.run_id JOIN ${t.stageRuns} g ON g.id = s.stage_run_id AND g.status IN ${OPEN_STAGE_RUN}
+      SELECT s.* FROM ${t.steps} s JOIN r ON r.id = s.run_id AND ${sameOwner('r', 's')} JOIN ${t.stageRuns} g ON g.id = s.stage_run_id AND g.status IN ${OPEN_STAGE_RUN}
        WHERE s.open AND s.kind = 'signal' AND s.event_key = $3::text FOR NO KEY UPDATE OF s),
     ${lyingSignals(t, 'waits', now)},
     mine AS MATERIALIZED (
       SELECT w.stage_run_id, w.key FROM signal_waits w
-       WHERE w.place = 1 + (SELECT count(*) FROM ${t.events} e WHERE e.run_id = $8::uuid AND e.key = $3::text AND NOT e.taken)
+       WHERE w.place = 1 + (SELECT count(*) FROM ${t.events} e JOIN r ON r.id = e.run_id AND ${sameOwner('r', 'e')} WHERE e.run_id = $8::uuid AND e.key = $3::text AND NOT e.taken)
          AND (w.expires_at IS NULL OR w.expires_at > ${now})),
     e AS (
       INSERT INTO ${t.events} (id, owner_id, run_id, key, subject_type, subject_id, payload, message_digest, taken, created_at)
@@ -58,7 +58,7 @@ export function sendSignal(t: TableNames): Statement {
       SELECT stage_run_id, key, id, payload FROM signals UNION ALL SELECT mine.stage_run_id, mine.key, e.id, e.payload FROM mine CROSS JOIN e),
     f AS (
       UPDATE ${t.steps} s SET status = 'completed', open = false, result = x.payload, event_id = x.id, fired_at = ${now}
-        FROM given x WHERE s.stage_run_id = x.stage_run_id AND s.key = x.key RETURNING s.stage_run_id),
+        FROM given x WHERE s.stage_run_id = x.stage_run_id AND s.key = x.key RETURNING s.stage_run_id, s.run_id, s.owner_id),
     ${resumeStageRuns(t, 'f')}
     SELECT EXISTS (SELECT 1 FROM ${t.runs} WHERE id = $8::uuid AND status IN ${OPEN_RUN}) AS open, known.id::text AS known, coalesce(known.taken, false) AS known_taken, EXISTS (SELECT 1 FROM e) AS stored, EXISTS (SELECT 1 FROM mine CROSS JOIN e) AS delivered
       FROM (SELECT 1) one LEFT JOIN known ON true LIMIT 1`,

@@ -1,5 +1,5 @@
 import type { TableNames } from '../../../table-names.js';
-import { ENDED } from '../sql.js';
+import { ENDED, sameOwner } from '../sql.js';
 import { endOfChild } from './child-end.js';
 import { lyingSignals } from './lying-signals.js';
 
@@ -15,7 +15,7 @@ export function standingAnswers(t: TableNames, waits: string, now: string): stri
     ${lyingSignals(t, waits, now)},
     children AS MATERIALIZED (
       SELECT w.stage_run_id, w.key, c.id, c.status, c.output, c.failure_code, c.failure_message, c.cancel_reason
-        FROM ${waits} w JOIN ${t.runs} c ON c.id = w.child_run_id WHERE w.kind = 'child' AND c.status IN ${ENDED} ORDER BY c.id FOR NO KEY UPDATE OF c SKIP LOCKED),
+        FROM ${waits} w JOIN ${t.runs} c ON c.id = w.child_run_id WHERE w.kind = 'child' AND ${sameOwner('c', 'w')} AND c.status IN ${ENDED} ORDER BY c.id FOR NO KEY UPDATE OF c SKIP LOCKED),
     signalled AS (
       UPDATE ${t.steps} s SET status = 'completed', open = false, result = x.payload, event_id = x.id, fired_at = ${now}
         FROM signals x WHERE s.stage_run_id = x.stage_run_id AND s.key = x.key),

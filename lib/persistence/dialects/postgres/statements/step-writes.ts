@@ -2,9 +2,10 @@ import type { StepVerdict, StepWrite } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, milliseconds } from '../sql.js';
+import { clock, milliseconds, sameOwner } from '../sql.js';
 import { openWaits, waitRow, waitRows } from './open-waits.js';
 import { orderRow, orderRows } from './step-orders.js';
+import { FORGED_ARE_GONE, removeForged } from './forged-steps.js';
 import { hasOutcome, heldByAnother, triesOf } from './step-state.js';
 
 /** A write, without its waits and orders. */
@@ -58,7 +59,9 @@ export interface StepAnswer {
  *
  * A body whose attempt is over ends without a place, and makes a replay's wait for its lease due (`lease_waits`). Its suspend
  * locks running rows: either sees the other. One that somebody holds is left to them: they end it, or the run; if they then
- * don't (a host rolls its cancel back), it comes due when the lease would have been over. $1 offset ms.
+ * don't (a host rolls its cancel back), it comes due when the lease would have been over.
+ *
+ * Rows that somebody forged under a key are removed by the write that needs it. $1 offset ms.
  */
 export function writeSteps(t: TableNames): Statement {
   const now = clock('$1');
@@ -75,15 +78,17 @@ export function writeSteps(t: TableNames): Statement {
       SELECT h.nr, s.claim_token = h.token AND s.status = 'RUNNING' AND r.status = 'RUNNING' AS ok
         FROM h JOIN ${t.stageRuns} s ON s.id = h.sid JOIN ${t.runs} r ON r.id = s.run_id WHERE h.op = 'w' AND h.ok FOR SHARE OF s, r SKIP LOCKED),
     v AS MATERIALIZED (SELECT v.*, h.sid, h.run_id, h.owner_id, h.token FROM ${waitRows.source('v', second)} JOIN h ON h.nr = v.w AND h.ok),
-    o AS MATERIALIZED (SELECT o.w, o.key, o.seq, h.sid FROM ${orderRows.source('o', third)} JOIN h ON h.nr = o.w AND h.holder),
+    o AS MATERIALIZED (SELECT o.w, o.key, o.seq, h.sid, h.owner_id FROM ${orderRows.source('o', third)} JOIN h ON h.nr = o.w AND h.holder),
     named AS MATERIALIZED (
-      SELECT nr AS w, sid, key FROM h WHERE key IS NOT NULL UNION ALL SELECT w, sid, key FROM v UNION ALL SELECT w, sid, key FROM o),
-    row AS MATERIALIZED (
-      SELECT s.stage_run_id, s.key, s.kind, s.status, s.reopened, s.token, s.lease_until, s.due_at
+      SELECT nr AS w, sid, key, owner_id FROM h WHERE key IS NOT NULL UNION ALL SELECT w, sid, key, owner_id FROM v UNION ALL SELECT w, sid, key, owner_id FROM o),
+    had AS MATERIALIZED (
+      SELECT s.stage_run_id, s.key, s.kind, s.status, s.reopened, s.token, s.lease_until, s.due_at, NOT (${sameOwner('s', 'n')}) AS forged
         FROM named n JOIN ${t.steps} s ON s.stage_run_id = n.sid AND s.key = n.key FOR NO KEY UPDATE OF s SKIP LOCKED),
+    row AS MATERIALIZED (SELECT * FROM had WHERE NOT forged),
+    ${removeForged(t)},
     barred AS MATERIALIZED (
       SELECT DISTINCT n.w FROM named n JOIN ${t.steps} s ON s.stage_run_id = n.sid AND s.key = n.key
-        LEFT JOIN row ON row.stage_run_id = n.sid AND row.key = n.key WHERE row.key IS NULL),
+        LEFT JOIN had ON had.stage_run_id = n.sid AND had.key = n.key WHERE had.key IS NULL),
     j AS MATERIALIZED (
       SELECT h.*, row.key IS NOT NULL AS there,
              CASE WHEN NOT h.ok AND NOT h.begun THEN 'not-fenced'
@@ -96,7 +101,8 @@ export function writeSteps(t: TableNames): Statement {
                   WHEN ${heldByAnother('row', 'h.token', now)} THEN 'held'
                   WHEN h.op = 'b' AND row.status = 'waiting' AND NOT (row.kind IN ('run', 'once') AND (row.token = h.token OR row.due_at <= ${now})) THEN 'held'
                   ELSE 'written' END AS verdict
-        FROM h LEFT JOIN held ON held.nr = h.nr LEFT JOIN row ON row.stage_run_id = h.sid AND row.key = h.key),
+        FROM h LEFT JOIN held ON held.nr = h.nr LEFT JOIN row ON row.stage_run_id = h.sid AND row.key = h.key
+       WHERE ${FORGED_ARE_GONE}),
     changed AS (
       UPDATE ${t.steps} s SET status = j.goal, open = j.goal = 'waiting', kind = CASE WHEN j.begun THEN s.kind ELSE j.kind END,
              token = CASE WHEN j.op = 'b' OR j.kind = 'transaction' THEN j.token ELSE s.token END, lease_until = ${now} + ${milliseconds('j.lease')},
@@ -121,12 +127,13 @@ export function writeSteps(t: TableNames): Statement {
     placed AS (
       UPDATE ${t.steps} s SET seq = o.seq FROM o WHERE o.w NOT IN (SELECT w FROM barred) AND s.stage_run_id = o.sid AND s.key = o.key),
     kept AS (
-      INSERT INTO ${t.idempotencyKeys} (digest, scope, run_id, owner_id, result, created_at)
+      INSERT INTO ${t.idempotencyKeys} AS held (digest, scope, run_id, owner_id, result, created_at)
       SELECT effect, 'effect', run_id, owner_id, result, ${now} FROM j WHERE verdict = 'written' AND goal = 'completed' AND effect IS NOT NULL ORDER BY effect
-          ON CONFLICT (digest) DO NOTHING),
+          ON CONFLICT (digest) DO UPDATE SET scope = EXCLUDED.scope, run_id = EXCLUDED.run_id, owner_id = EXCLUDED.owner_id, result = EXCLUDED.result, expires_at = NULL
+       WHERE held.owner_id IS DISTINCT FROM EXCLUDED.owner_id),
     lease_waits AS MATERIALIZED (
       SELECT s.stage_run_id, s.key FROM ${t.steps} s JOIN j ON s.run_id = j.run_id AND s.stage_run_id = j.sid
-       WHERE j.begun AND j.verdict = 'written' AND (NOT j.holder OR j.seq IS NULL AND j.goal <> 'waiting') AND s.open AND s.kind = 'lease'
+       WHERE j.begun AND j.verdict = 'written' AND (NOT j.holder OR j.seq IS NULL AND j.goal <> 'waiting') AND s.open AND s.kind = 'lease' AND ${sameOwner('s', 'j')}
          AND (s.stage_run_id, s.key) NOT IN (SELECT sid, key FROM named) FOR NO KEY UPDATE OF s SKIP LOCKED),
     freed AS (UPDATE ${t.steps} s SET due_at = ${now} FROM lease_waits l WHERE s.stage_run_id = l.stage_run_id AND s.key = l.key)
     SELECT CASE WHEN j.verdict = 'repeated' THEN 'written'

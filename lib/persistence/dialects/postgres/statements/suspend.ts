@@ -2,10 +2,11 @@ import type { SuspendRecord } from '../../../../engine/ports/index.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock } from '../sql.js';
+import { clock, sameOwner } from '../sql.js';
 import { noteValues, progressOf, writeNotes } from './attempt-notes.js';
 import { openWaits, waitRow, waitRows } from './open-waits.js';
 import { orderRow, orderRows } from './step-orders.js';
+import { FORGED_ARE_GONE, removeForged } from './forged-steps.js';
 import { hasOutcome, heldByAnother } from './step-state.js';
 
 interface HeadRow {
@@ -55,14 +56,16 @@ export function writeSuspended(t: TableNames): Statement {
         JOIN ${t.runs} r ON r.id = s.run_id AND r.status = 'RUNNING' JOIN ${t.jobs} j ON j.id = x.jid AND j.claim_token = x.token),
     v AS MATERIALIZED (SELECT v.*, h.sid, h.run_id, h.owner_id, h.token FROM ${waitRows.source('v', second)} JOIN h ON h.nr = v.w),
     k AS MATERIALIZED (SELECT h.sid, k.key FROM ${keepRows.source('k', fourth)} JOIN h ON h.nr = k.w UNION SELECT sid, key FROM v),
-    row AS MATERIALIZED (
-      SELECT s.stage_run_id, s.key, s.status, s.open, s.reopened, s.token, s.lease_until
+    had AS MATERIALIZED (
+      SELECT s.stage_run_id, s.key, s.status, s.open, s.reopened, s.token, s.lease_until, NOT (${sameOwner('s', 'h')}) AS forged
         FROM ${t.steps} s JOIN h ON h.sid = s.stage_run_id
        WHERE s.open OR s.status = 'running' OR (s.stage_run_id, s.key) IN (SELECT sid, key FROM v)
        ORDER BY s.stage_run_id, s.key FOR NO KEY UPDATE OF s),
+    row AS MATERIALIZED (SELECT * FROM had WHERE NOT forged),
+    ${removeForged(t)},
     opening AS MATERIALIZED (
       SELECT v.*, row.key IS NOT NULL AS there FROM v LEFT JOIN row ON row.stage_run_id = v.sid AND row.key = v.key
-       WHERE row.key IS NULL OR NOT ${hasOutcome('row')} AND NOT coalesce(${heldByAnother('row', 'v.token', now)}, false)),
+       WHERE (row.key IS NULL OR NOT ${hasOutcome('row')} AND NOT coalesce(${heldByAnother('row', 'v.token', now)}, false)) AND ${FORGED_ARE_GONE}),
     ${openWaits(t, 'opening', now)},
     retired AS (
       UPDATE ${t.steps} s SET status = 'cancelled', open = false, fired_at = ${now}

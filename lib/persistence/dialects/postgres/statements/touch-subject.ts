@@ -1,6 +1,6 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, OPEN_RUN, OPEN_STAGE_RUN } from '../sql.js';
+import { clock, OPEN_RUN, OPEN_STAGE_RUN, sameOwner } from '../sql.js';
 import { inScope, type ScopeKind } from './read-statements.js';
 import { resumeStageRuns } from './resume.js';
 
@@ -40,12 +40,12 @@ export function firePolls(t: TableNames): Statement {
     text: `
     WITH w AS MATERIALIZED (
       SELECT s.stage_run_id, s.key
-        FROM ${t.steps} s JOIN ${t.runs} r ON r.id = s.run_id JOIN ${t.stageRuns} g ON g.id = s.stage_run_id
+        FROM ${t.steps} s JOIN ${t.runs} r ON r.id = s.run_id AND ${sameOwner('r', 's')} JOIN ${t.stageRuns} g ON g.id = s.stage_run_id
        WHERE s.run_id = ANY ($2::uuid[]) AND s.open AND s.kind = 'poll' AND r.status = 'RUNNING' AND g.status IN ${OPEN_STAGE_RUN}
        ORDER BY s.stage_run_id, s.key FOR NO KEY UPDATE OF s),
     f AS (
       UPDATE ${t.steps} s SET status = 'ready', open = false, fired_at = ${now}
-        FROM w WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id),
+        FROM w WHERE s.stage_run_id = w.stage_run_id AND s.key = w.key RETURNING s.stage_run_id, s.run_id, s.owner_id),
     ${resumeStageRuns(t, 'f')}
     SELECT (SELECT count(*)::int FROM f) AS polls, (SELECT count(*)::int FROM resumed) AS resumed`,
   };

@@ -1,6 +1,6 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { CLAIMED, clock, DELAYED, DUE, ENDED, milliseconds, OPEN_RUN, SENT, slotOf } from '../sql.js';
+import { CLAIMED, clock, DELAYED, DUE, ENDED, milliseconds, OPEN_RUN, sameOwner, SENT, slotOf } from '../sql.js';
 import { overLease } from './over-lease.js';
 
 export interface ProbeRow {
@@ -47,8 +47,8 @@ export function probe(t: TableNames): Statement {
            EXISTS (SELECT 1 FROM ${t.runs} WHERE deadline_at IS NOT NULL AND status IN ${OPEN_RUN} AND deadline_at <= ${due}) AS deadline_due,
            EXISTS (SELECT 1 FROM ${t.jobs} WHERE state = ${SENT} AND sent_at <= ${now} - ${milliseconds('$6::float8')}) AS sent_overdue,
            EXISTS (SELECT 1 FROM ${t.outbox} WHERE state = 0) AS outbox_due,
-           (SELECT coalesce(bool_or(o.old AND NOT EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.run_id = o.id AND w.open)) OR count(*) = ${SUSPECTS} AND bool_and(o.old), false)
-              FROM (SELECT id, created_at < ${now} - ${milliseconds('$4::float8')} AS old FROM ${t.runs} WHERE status IN ${OPEN_RUN} ORDER BY id LIMIT ${SUSPECTS}) o) AS stuck_suspects,
+           (SELECT coalesce(bool_or(o.old AND NOT EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.run_id = o.id AND ${sameOwner('w', 'o')} AND w.open)) OR count(*) = ${SUSPECTS} AND bool_and(o.old), false)
+              FROM (SELECT id, owner_id, created_at < ${now} - ${milliseconds('$4::float8')} AS old FROM ${t.runs} WHERE status IN ${OPEN_RUN} ORDER BY id LIMIT ${SUSPECTS}) o) AS stuck_suspects,
            coalesce(next.due_at <= ${due}, false) AS waits_due,
            (extract(epoch FROM least(next.due_at, next.event_due_at) - (${due})) * 1000)::float8 AS next_wait,
            coalesce(next.event_due_at <= ${due}, false) AS event_waits_overdue,
@@ -72,7 +72,7 @@ export interface PromotedRow {
 
 /**
  * Delayed jobs whose time has come become due; PENDING runs among theirs RUNNING, run rows first. Jobs of a PENDING run that
- * could not be locked wait for the next pass. $1 offset ms, $2 ahead ms, $3 limit.
+ * could not be locked wait for the next pass; one that is another owner's begins nothing, and is left to the claim, which removes it. $1 offset ms, $2 ahead ms, $3 limit.
  */
 export function promoteDelayed(t: TableNames): Statement {
   const now = clock('$1');
@@ -80,14 +80,15 @@ export function promoteDelayed(t: TableNames): Statement {
   return {
     name: 'promote-delayed',
     text: `
-    WITH du AS MATERIALIZED (SELECT id, run_id FROM ${t.jobs} WHERE state = ${DELAYED} AND run_at <= ${due} ORDER BY run_at LIMIT $3),
+    WITH du AS MATERIALIZED (SELECT id, run_id, owner_id FROM ${t.jobs} WHERE state = ${DELAYED} AND run_at <= ${due} ORDER BY run_at LIMIT $3),
+    fair AS MATERIALIZED (SELECT r.id FROM du JOIN ${t.runs} r ON r.id = du.run_id AND ${sameOwner('r', 'du')}),
     pe AS MATERIALIZED (
-      SELECT id FROM ${t.runs} WHERE id IN (SELECT run_id FROM du) AND status = 'PENDING' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
+      SELECT id FROM ${t.runs} WHERE id IN (SELECT id FROM fair) AND status = 'PENDING' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
     ru AS (
       UPDATE ${t.runs} r SET status = 'RUNNING', started_at = ${now}, version = r.version + 1 FROM pe WHERE r.id = pe.id RETURNING r.id, r.owner_id),
     ok AS MATERIALIZED (
       SELECT j.id FROM ${t.jobs} j JOIN du ON du.id = j.id JOIN ${t.runs} r ON r.id = du.run_id LEFT JOIN ru ON ru.id = du.run_id
-       WHERE j.state = ${DELAYED} AND (r.status <> 'PENDING' OR ru.id IS NOT NULL) FOR UPDATE OF j SKIP LOCKED),
+       WHERE j.state = ${DELAYED} AND (r.status <> 'PENDING' OR ru.id IS NOT NULL OR NOT (${sameOwner('r', 'du')})) FOR UPDATE OF j SKIP LOCKED),
     pj AS (UPDATE ${t.jobs} j SET state = ${DUE} FROM ok WHERE j.id = ok.id RETURNING j.attempt),
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
@@ -109,9 +110,10 @@ export function findStuck(t: TableNames): Statement {
     name: 'find-stuck',
     text: `
     SELECT r.id, r.status = 'RUNNING' AND r.moved < ${now} - ${milliseconds('$2::float8')}
-           AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = r.id) AND NOT EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.run_id = r.id AND w.open)
-           AND coalesce((SELECT max(greatest(s.created_at, s.started_at, s.finished_at)) FROM ${t.stageRuns} s WHERE s.run_id = r.id) < ${now} - ${milliseconds('$2::float8')}, true) AS suspect
-      FROM (SELECT id, status, coalesce(started_at, created_at) AS moved FROM ${t.runs}
+           AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = r.id AND ${sameOwner('j', 'r')})
+           AND NOT EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.run_id = r.id AND ${sameOwner('w', 'r')} AND w.open)
+           AND coalesce((SELECT max(greatest(s.created_at, s.started_at, s.finished_at)) FROM ${t.stageRuns} s WHERE s.run_id = r.id AND ${sameOwner('s', 'r')}) < ${now} - ${milliseconds('$2::float8')}, true) AS suspect
+      FROM (SELECT id, owner_id, status, coalesce(started_at, created_at) AS moved FROM ${t.runs}
              WHERE status IN ${OPEN_RUN} AND ($3::uuid IS NULL OR id > $3::uuid) ORDER BY id LIMIT $4) r
      ORDER BY r.id`,
   };
@@ -125,14 +127,17 @@ export function findOverdue(t: TableNames): Statement {
   };
 }
 
-/** Start keys whose time is over. $1 offset ms, $2 limit. */
+/**
+ * Start keys whose time is over. As a sub-query of the DELETE the page might be taken again for each row, past its limit, whenever the
+ * planner takes the table for small. $1 offset ms, $2 limit.
+ */
 export function pruneKeys(t: TableNames): Statement {
   return {
     name: 'prune-keys',
     text: `
-    WITH gone AS (
-      DELETE FROM ${t.idempotencyKeys} WHERE digest IN (
-        SELECT digest FROM ${t.idempotencyKeys} WHERE expires_at <= ${clock('$1')} ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1)
+    WITH old AS MATERIALIZED (
+      SELECT digest FROM ${t.idempotencyKeys} WHERE expires_at <= ${clock('$1')} ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED),
+    gone AS (DELETE FROM ${t.idempotencyKeys} k USING old WHERE k.digest = old.digest RETURNING 1)
     SELECT count(*)::int AS pruned FROM gone`,
   };
 }
