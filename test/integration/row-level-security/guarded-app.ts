@@ -1,3 +1,4 @@
+import type { Provider } from '@nestjs/common';
 import type { TestingModule } from '@nestjs/testing';
 import { ClsModule, ClsService, ClsServiceManager } from 'nestjs-cls';
 import type { RowLevelSecurityOptions, WorkflowModuleOptions } from 'nestjs-workflow-engine';
@@ -16,12 +17,13 @@ export function buildGuardedApp(
   database: GuardedDatabase,
   form: Form,
   workflow: WorkflowModuleOptions = {},
+  providers: Provider[] = LIFE,
 ): Promise<TestingModule> {
   const { dataSourceOptions } = database;
   return buildApp({
     database: { ...database, dataSourceOptions: { ...dataSourceOptions, url: database.urlOf(database.app) } },
     imports: [ClsModule.forRoot({ global: true })],
-    providers: LIFE,
+    providers,
     workflow: {
       ...workflow,
       owners: {
