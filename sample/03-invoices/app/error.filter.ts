@@ -1,0 +1,19 @@
+import { type ArgumentsHost, Catch, HttpException, HttpStatus } from '@nestjs/common';
+import { BaseExceptionFilter } from '@nestjs/core';
+import { WorkflowError } from 'nestjs-workflow-engine';
+
+const STATUS_OF: Readonly<Record<string, HttpStatus>> = {
+  RUN_NOT_FOUND: HttpStatus.NOT_FOUND,
+  RUN_NOT_RETRYABLE: HttpStatus.CONFLICT,
+  AUTHORIZATION_DENIED: HttpStatus.FORBIDDEN,
+};
+
+/** Answers with the code and the sentence of an error of the engine that is the caller's affair; leaves the others to Nest. */
+@Catch()
+export class ErrorFilter extends BaseExceptionFilter {
+  override catch(error: unknown, host: ArgumentsHost): void {
+    const status = WorkflowError.is(error) ? STATUS_OF[error.code] : undefined;
+    if (!WorkflowError.is(error) || !status) return super.catch(error, host);
+    super.catch(new HttpException({ code: error.code, message: error.message }, status), host);
+  }
+}
