@@ -182,15 +182,12 @@ describe('WorkflowError', () => {
     const withoutClass = Object.keys(ERROR_CODES).filter((code) => !reached.has(code) && !ofGraphs.has(code));
     expect(withoutClass.sort()).toEqual([
       'ACTOR_REQUIRES_USER',
-      'DISPATCHER_DENIED',
       'GRAPH_TOO_LARGE',
       'LOOP_LIMIT_EXCEEDED',
       'MISSING_TRIGGERING_USER',
       'NESTING_DEPTH_EXCEEDED',
       'NO_APPROVERS',
       'RECORD_FAILED',
-      'ROLE_NOT_RESTRICTED',
-      'ROW_POLICIES_MISSING',
       'RUN_TIMEOUT',
       'START_RATE_EXCEEDED',
       'STUCK_RUN_REAPED',
