@@ -263,7 +263,7 @@ describe('two connections, statement by statement', () => {
   }
 
   it.each(pairs(LINE_ACTS))(
-    'RUN-2: in a line, %s beside %s leaves no trace of their order',
+    'RUN-2, TX-2: in a line, %s beside %s leaves no trace of their order',
     async (first, second) => {
       expect(await explore(LINE, first, second)).toBeGreaterThan(0);
     },
@@ -271,7 +271,7 @@ describe('two connections, statement by statement', () => {
   );
 
   it.each(pairs(GROUP_ACTS))(
-    'GRP-2: in a group, %s beside %s leaves no trace of their order',
+    'GRP-2, TX-2: in a group, %s beside %s leaves no trace of their order',
     async (first, second) => {
       expect(await explore(GROUP, first, second)).toBeGreaterThan(0);
     },

@@ -47,7 +47,7 @@ describe('resolveOptions', () => {
       events: { retentionMs: 604_800_000 },
       outbox: { policy: expect.objectContaining({ maxAttempts: 10 }) },
       owners: { resolve: null, load: null, rowLevelSecurity: null },
-      subjects: { resolvers: {} },
+      subjects: { resolvers: {}, autoTouch: true },
       authorization: { authorizer: null, abilities: {}, operations: NO_ABILITIES, timeoutMs: 10_000 },
       systemActor: null,
       messages: {},
