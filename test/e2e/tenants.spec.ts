@@ -3,7 +3,9 @@ import { ClsModule, ClsServiceManager, type ClsService } from 'nestjs-cls';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AnnotationsService, WorkflowModule, WorkflowService, type WorkflowEvent } from 'nestjs-workflow-engine';
 import type { Pool } from 'pg';
-import { freshDatabase, type FreshDatabase } from '../support/database.js';
+import { freshDatabase } from '../support/database.js';
+import { securityOf } from '../integration/row-level-security/guarded-app.js';
+import { guardedDatabase } from '../integration/row-level-security/guarded-database.js';
 import { startApp } from './app.js';
 import { told } from './faults/scenes.js';
 import { Bill, Billing, Onboard, Onboarding, World } from './waits.js';
@@ -15,8 +17,34 @@ const EVENT = 'profile:Ada';
 /** What a tenant may try with the id of a run, by method. */
 type Tries = Readonly<Record<string, (id: string) => Promise<unknown>>>;
 
-describe('two owners on one database', () => {
-  let database: FreshDatabase;
+interface Place {
+  /** What the app logs in with. */
+  readonly url: string;
+  readonly rowLevelSecurity: boolean;
+  /** Of a superuser, who sees everything. */
+  readonly pool: Pool;
+  drop(): Promise<void>;
+}
+
+async function plain(): Promise<Place> {
+  const database = await freshDatabase();
+  return { ...database, rowLevelSecurity: false, pool: database.openPool({ max: 1 }) };
+}
+
+async function guarded(): Promise<Place> {
+  const database = await guardedDatabase('switching');
+  const rowLevelSecurity = securityOf(database, 'switching') === true;
+  return {
+    ...{ url: database.urlOf(database.app), rowLevelSecurity, pool: database.openPool({ max: 1 }) },
+    drop: () => database.dropAll(),
+  };
+}
+
+describe.each([
+  ['held apart by the engine', plain],
+  ['held apart by the database too', guarded],
+])('two owners on one database, %s', (_case, open) => {
+  let place: Place;
   let pool: Pool;
   let app: INestApplicationContext;
   let workflows: WorkflowService;
@@ -32,13 +60,15 @@ describe('two owners on one database', () => {
     });
 
   beforeAll(async () => {
-    database = await freshDatabase();
-    pool = database.openPool({ max: 1 });
+    place = await open();
+    ({ pool } = place);
+    const { url, rowLevelSecurity } = place;
+    const resolve = (context: { get(key: string): unknown }) => context.get('team') as string | undefined;
     app = await startApp({
       modules: [
-        TypeOrmModule.forRoot({ ...database.dataSourceOptions, retryAttempts: 0 }),
+        TypeOrmModule.forRoot({ type: 'postgres', url, retryAttempts: 0 }),
         ClsModule.forRoot({ global: true }),
-        WorkflowModule.forRoot({ owners: { resolve: (context) => context.get('team') as string | undefined } }),
+        WorkflowModule.forRoot({ owners: { resolve, rowLevelSecurity } }),
       ],
       providers: [World, Onboard, Onboarding, Bill, Billing],
     });
@@ -56,7 +86,7 @@ describe('two owners on one database', () => {
   afterAll(async () => {
     await app.close();
     await pool.end();
-    await database.drop();
+    await place.drop();
   });
 
   /** Every method that takes a run. */
@@ -154,6 +184,20 @@ describe('two owners on one database', () => {
     await goesOn;
     const { stages } = await as('a', () => workflows.history(asleep));
     expect(stages[0]!.steps.find(({ name }) => name === 'profile')).toMatchObject({ status: 'completed' });
+  });
+
+  it('OWNER-3: a touch about another owner’s subject moves none of its runs', async () => {
+    const before = await rowsOf('a');
+    const subject = { type: 'order', id: '7' };
+    const { run } = await as('a', () => workflows.start(Onboarding, { name: 'Bo' }, { subject, delay: '1 day' }));
+    const touched = await rowsOf('a');
+    await as('b', () => workflows.touch(subject));
+    expect(await as('b', () => workflows.list({ subject }))).toMatchObject({ runs: [] });
+    expect(await rowsOf('a')).toEqual(touched);
+    const over = told(app, 'run:cancelled', run.id);
+    await as('a', () => workflows.cancel(run));
+    await over;
+    expect(Object.keys(before).length).toBeGreaterThan(0);
   });
 
   it('OWNER-5: a stream of events holds those of its owner; an operator’s holds all', async () => {
