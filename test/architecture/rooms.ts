@@ -82,7 +82,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     engine: values,
     errors: values,
     interfaces: types,
-    'node:async_hooks': only(['AsyncLocalStorage'], 'a step called inside the body of a step is known by its context'),
+    'node:async_hooks': only(
+      ['AsyncLocalStorage', 'AsyncResource'],
+      'a step called inside the body of a step is known by its context, and nothing else may be in it',
+    ),
   },
 
   // The knot: the files that see every room, and tie the engine's ports to their implementations.

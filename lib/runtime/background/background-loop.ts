@@ -1,4 +1,5 @@
 import { nextTimerMs } from '../../engine/time/index.js';
+import { detached } from './detached.js';
 import type { Outages } from './outages.js';
 import { errorLine, errorStack, type RuntimeLog } from './runtime-log.js';
 
@@ -20,7 +21,7 @@ export interface BackgroundLoopOptions {
 /**
  * The anatomy that all background services share: rounds that never overlap, are kicked or come by the clock, and whose
  * errors never escape. After an error that passes (the database is away) the next round comes by the outage's backoff
- * instead of the clock.
+ * instead of the clock. They run in nobody's asynchronous context, whoever kicked them.
  */
 export class BackgroundLoop {
   #running = false;
@@ -84,7 +85,7 @@ export class BackgroundLoop {
   #arm(ms: number | null): void {
     clearTimeout(this.#timer);
     if (ms === null) return;
-    this.#timer = setTimeout(() => void this.runOnce(), nextTimerMs(ms));
+    this.#timer = detached(() => setTimeout(() => void this.runOnce(), nextTimerMs(ms)));
   }
 
   #pauseMs(): number | null {

@@ -1,4 +1,5 @@
 import type { ClaimResult, NextId, Notifier, WorkflowStore } from '../../engine/ports/index.js';
+import { detached } from '../background/detached.js';
 import type { Outages } from '../background/outages.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
 import { within } from '../background/within.js';
@@ -101,10 +102,12 @@ export class Worker {
     this.#asked = true;
     if (this.#scheduled || !this.#running) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#look();
-    });
+    detached(() =>
+      setImmediate(() => {
+        this.#scheduled = false;
+        this.#look();
+      }),
+    );
   }
 
   /** Jobs became due in this process: takes them, or tells others when it can't. */
