@@ -4,6 +4,7 @@ import type { EnginePool, TransactionQuery } from '../engine-pool.js';
 import { joined } from '../stores/joined.js';
 import type { TableNames } from '../table-names.js';
 import { ownedBy, SET_OWNER } from './owner-setting.js';
+import { inTurn } from './turns.js';
 
 type Work<T> = (query: TransactionQuery) => Promise<T>;
 
@@ -84,7 +85,6 @@ export interface GuardedConnections {
 export class GuardedSessions implements OwnerSessions {
   readonly guarded = true;
   private readonly ownerOf: { readonly name: string; readonly text: string };
-  private readonly turns = new WeakMap<object, Promise<unknown>>();
 
   constructor(
     private readonly connections: GuardedConnections,
@@ -105,7 +105,7 @@ export class GuardedSessions implements OwnerSessions {
   }
 
   async within<T>(scope: OwnerScope, runId: string, transaction: JoinedTransaction, work: Work<T>): Promise<T> {
-    return this.inTurn(transaction, async () => {
+    return inTurn(transaction.session, async () => {
       const owner = 'all' in scope ? await this.readOwner(runId) : required(scope.owner);
       // Unknown to all others: a run of this very transaction, or none. Whose session it is decides.
       return owner === undefined ? work(joined(transaction)) : as(owner, transaction, work);
@@ -120,7 +120,7 @@ export class GuardedSessions implements OwnerSessions {
     // Always in the same order, so that two calls for the same owners can't wait for each other in a circle.
     const each = [...new Set(owners.map(required))].sort();
     if (transaction) {
-      return this.inTurn(transaction, () =>
+      return inTurn(transaction.session, () =>
         inOrder(each, (owner) => as(owner, transaction, (query) => work(query, [owner]))),
       );
     }
@@ -139,16 +139,6 @@ export class GuardedSessions implements OwnerSessions {
   private async readOwner(runId: string): Promise<string | undefined> {
     const [row] = await this.connections.engine.query<{ owner_id: string | null }>(this.ownerOf, [runId]);
     return row && required(row.owner_id);
-  }
-
-  private async inTurn<T>({ session }: JoinedTransaction, work: () => Promise<T>): Promise<T> {
-    if (session === undefined) return work();
-    const turn = (this.turns.get(session) ?? Promise.resolve()).then(work);
-    this.turns.set(
-      session,
-      turn.catch(() => undefined),
-    );
-    return turn;
   }
 }
 

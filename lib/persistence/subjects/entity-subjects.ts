@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager, EntitySubscriberInterface } from 'typeorm';
 import { ownedBy } from '../row-level-security/owner-setting.js';
+import { inTurn } from '../row-level-security/turns.js';
 import type { EntitySubject } from './entity-subject.js';
 import { SubjectSubscriber, type ChangedSubject } from './subject-subscriber.js';
 import { findEntitySubjects, type ReadMark } from './find-entity-subjects.js';
@@ -54,6 +55,7 @@ export class EntitySubjects {
     if (!this.guarded || ownerId === null) return subject.load(manager ?? this.host.manager, id);
     const read = (on: EntityManager) =>
       ownedBy({ query: (sql, values) => on.query(sql, values) }, ownerId, () => subject.load(on, id));
-    return manager ? read(manager) : this.host.transaction(read);
+    // In turn with calls of the engine that others made in the same transaction.
+    return manager ? inTurn(manager.queryRunner, () => read(manager)) : this.host.transaction(read);
   }
 }
