@@ -4,7 +4,9 @@ import { ModuleRef } from '@nestjs/core';
 import {
   OnWorkflowEvent,
   Stage,
+  WakeService,
   Workflow,
+  WorkflowHost,
   WorkflowService,
   type Flow,
   type StageContext,
@@ -85,5 +87,26 @@ describe('the async context of whoever wakes the engine', () => {
     const { run } = await request.run('the request', () => workflows.start(StartedByAStep, {}));
     expect(await workflows.result(run, { timeout: '20 s' })).toBe('nobody');
     expect(await app.get(Listener).heard.promise).toBe('nobody');
+  });
+});
+
+describe('a host that works by hand, in a request', () => {
+  it('OWNER-1, OWNER-2: neither the stage, nor its event handler, nor who it acts as, is of the request', async () => {
+    const acted: string[] = [];
+    const systemActor = (): object => ({ id: acted.push(request.getStore() ?? 'nobody') });
+    const app = await startApp({
+      providers: [Durable, StartedByAStep, Listener],
+      workflow: { worker: false, systemActor },
+    });
+    const workflows = app.get(WorkflowService);
+    const { run } = await workflows.start(StartedByAStep, {});
+    await request.run('the request', async () => {
+      await app.get(WorkflowHost).processAvailable();
+      await app.get(WakeService).wake();
+    });
+    expect(await workflows.result(run, { timeout: '20 s' })).toBe('nobody');
+    expect(await app.get(Listener).heard.promise).toBe('nobody');
+    expect(new Set(acted)).toEqual(new Set(['nobody']));
+    await app.close();
   });
 });

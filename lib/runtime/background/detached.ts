@@ -4,8 +4,8 @@ import { AsyncResource } from 'node:async_hooks';
 const nobodys = new AsyncResource('WorkflowEngine');
 
 /**
- * Arms a timer outside of the asynchronous context of whoever asks for it. Timers take along what their caller keeps in an
+ * Calls `work` outside of the asynchronous context of whoever asks for it. Calls and timers take along what their caller keeps in an
  * `AsyncLocalStorage`: a run that is claimed because a request, or another run's step, had the worker look would else run within
  * that request's transaction or that step (OWNER-1).
  */
-export const detached = <T>(arm: () => T): T => nobodys.runInAsyncScope(arm);
+export const detached = <T>(work: () => T): T => nobodys.runInAsyncScope(work);

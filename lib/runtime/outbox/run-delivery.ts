@@ -1,5 +1,6 @@
 import type { OutboxRow, WorkflowStore } from '../../engine/ports/index.js';
 import { computeBackoffDelayMs, type CompiledRetryPolicy } from '../../engine/retry/index.js';
+import { detached } from '../background/detached.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { within } from '../background/within.js';
 import { eventsOf, type EventSink } from './relayed-event.js';
@@ -51,7 +52,8 @@ async function deliverRow(row: OutboxRow, { sink, handlerTimeoutMs }: RunDeliver
   try {
     const events = eventsOf(row);
     for (; delivered < events.length; delivered++) {
-      const delivery = sink.deliver(events[delivered]!);
+      const event = events[delivered]!;
+      const delivery = detached(() => sink.deliver(event));
       if (!(await within(handlerTimeoutMs, delivery)))
         throw new Error(`its handlers took longer than ${handlerTimeoutMs} ms`);
       await delivery;

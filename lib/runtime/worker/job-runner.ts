@@ -1,6 +1,7 @@
 import type { ClaimedJob, NextId, WorkflowStore } from '../../engine/ports/index.js';
 import { queueOf, type DecideContext } from '../../engine/state/enter-node.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
+import { detached } from '../background/detached.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
 import { persist } from '../background/persistence.js';
@@ -71,8 +72,12 @@ export class JobRunner {
     this.parts.execution.draining = true;
   }
 
-  /** Never rejects. `handOffs` null: the next stage is left to the queue. */
-  async run(job: ClaimedJob, handOffs: HandOffs | null): Promise<JobEnd> {
+  /** Never rejects. In nobody's asynchronous context, whoever called. `handOffs` null: the next stage is left to the queue. */
+  run(job: ClaimedJob, handOffs: HandOffs | null): Promise<JobEnd> {
+    return detached(() => this.#run(job, handOffs));
+  }
+
+  async #run(job: ClaimedJob, handOffs: HandOffs | null): Promise<JobEnd> {
     this.#running++;
     try {
       const served = await this.#serve(job);
