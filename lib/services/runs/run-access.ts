@@ -1,4 +1,5 @@
 import { concatMap, filter, from, ignoreElements, map, merge, type Observable } from 'rxjs';
+import { isPlainText, MAX_KEY_LENGTH } from '../../engine/codec/index.js';
 import type { OwnerScope } from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import { InvalidOptionsError, UndefinedIdError } from '../../errors/index.js';
@@ -173,6 +174,11 @@ export abstract class RunAccess {
     const runId = runIdOf(run, where);
     if (node === undefined || node === null || node === '')
       throw new UndefinedIdError({ what: 'node', where, hint: 'the key of a node, as in history()' });
+    // What is asked for is kept in the audit, whether there is such a node or not.
+    if (!isPlainText(node, MAX_KEY_LENGTH)) {
+      const message = `must be a text of 1 to ${MAX_KEY_LENGTH} characters, without U+0000`;
+      throw new InvalidOptionsError({ where, problems: [{ path: 'node', message }] });
+    }
     const { idempotencyKey, manager } = options;
     if (idempotencyKey !== undefined && (typeof idempotencyKey !== 'string' || idempotencyKey === '')) {
       const problems = [{ path: 'idempotencyKey', message: 'must be a text that is not empty' }];
@@ -180,7 +186,7 @@ export abstract class RunAccess {
     }
     const scope = await this.scopeOf(where);
     const reason = reasonOf(options.reason, where);
-    return this.#parts.commands.rerun({ runId, scope, node: String(node), idempotencyKey, manager, where, reason });
+    return this.#parts.commands.rerun({ runId, scope, node, idempotencyKey, manager, where, reason });
   }
 
   /**

@@ -54,6 +54,16 @@ describe('rerunFrom', () => {
     await expect(rerun()).resolves.toEqual({ generation: 3, duplicate: false });
   });
 
+  it('AUDIT-1: a node that none can be is refused before anything of it is kept', async () => {
+    const { service, audit, run } = await completedRun();
+    const odd: unknown[] = ['x'.repeat(501), 'a\u0000', { toString: () => 'b' }];
+    for (const node of odd) {
+      const rerun = asTeam('a', () => service.rerunFrom(run, node as string));
+      await expect(rerun).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+    }
+    expect((await asTeam('a', () => audit.list({ action: 'rerunFrom' }))).entries).toEqual([]);
+  });
+
   it('FAULT F4: a cancelled run can be rerun, and is then executed', async () => {
     const kit = serviceKit({ definitions: [one] });
     const { run } = await asTeam('a', () => kit.service.start('flow', null));
