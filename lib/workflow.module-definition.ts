@@ -159,6 +159,7 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
     owners: Object.freeze({
       resolve: owners.resolve ?? null,
       load: owners.load ?? null,
+      context: owners.context ?? null,
       rowLevelSecurity: owners.rowLevelSecurity === true ? 'switch' : owners.rowLevelSecurity || null,
     }),
     subjects: Object.freeze({

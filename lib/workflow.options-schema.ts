@@ -3,7 +3,7 @@ import { isIdentifier, IDENTIFIER_RULE } from './engine/definition/identifier.js
 import type { JobTransport } from './engine/ports/index.js';
 import { thrownMessage } from './engine/codec/thrown-text.js';
 import { isPlainText, MAX_KEY_LENGTH } from './engine/codec/plain-text.js';
-import type { RowLevelSecurityOptions, StageAuthorizer, SubjectResolver } from './interfaces/index.js';
+import type { OwnerContext, RowLevelSecurityOptions, StageAuthorizer, SubjectResolver } from './interfaces/index.js';
 import { formatDuration, MAX_DURATION_MS, MAX_TIMER_MS, parseDurationMs, type Duration } from './engine/time/index.js';
 
 /** The smallest interval of anything that comes round: less is a busy loop, most often seconds written for milliseconds. */
@@ -127,6 +127,9 @@ export const SECTIONS = {
   owners: z.strictObject({
     resolve: callback.optional(),
     load: callback.optional(),
+    context: z
+      .custom<Function | OwnerContext>(isProvider('run'), 'give it the class of a provider, or an object with run()')
+      .optional(),
     rowLevelSecurity: z
       .custom<boolean | RowLevelSecurityOptions>(
         isRowLevelSecurity,

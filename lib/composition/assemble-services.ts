@@ -1,4 +1,4 @@
-import { ContextCapture } from '../context/index.js';
+import { ContextCapture, type OwnerBoundary } from '../context/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
 import { AnnotationsService } from '../services/annotations.service.js';
 import { AuditService } from '../services/audit.service.js';
@@ -11,6 +11,7 @@ import { SignalSender } from '../services/messages/signal-sender.js';
 import type { OperationGate } from '../services/operations/operation-gate.js';
 import { Operations } from '../services/operations/operations.js';
 import { RouteAccess } from '../services/operations/route-access.js';
+import { OwnedRuns } from '../services/runs/owned-runs.js';
 import { RunCommands } from '../services/runs/run-commands.js';
 import { RunReader } from '../services/runs/run-reader.js';
 import { RunResults } from '../services/runs/run-results.js';
@@ -29,6 +30,7 @@ export interface ServiceAssembly {
   readonly stream: EventStream;
   readonly ambient: AmbientTransactions;
   readonly subjects: SubjectSight;
+  readonly boundary: OwnerBoundary;
   /** Who is asked before runs are changed. */
   readonly gate: () => OperationGate;
 }
@@ -46,7 +48,7 @@ export interface AssembledServices {
 /** Puts the services together from their parts. */
 export function assembleServices(
   { options, scope }: RuntimeParts,
-  { ready, stream, ambient, subjects, gate }: ServiceAssembly,
+  { ready, stream, ambient, subjects, boundary, gate }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, {
@@ -61,11 +63,12 @@ export function assembleServices(
   };
   const messages = { maxPayloadBytes: options.limits.maxOutputBytes };
   const operations = new Operations(capture, gate);
+  const owned = new OwnedRuns(boundary);
   const parts = {
     reader: new RunReader(ready, options.messages),
-    commands: new RunCommands(ready, joiner, operations, { defaultQueue }),
+    commands: new RunCommands(ready, joiner, operations, owned, { defaultQueue }),
     results: new RunResults(ready, options.messages),
-    signals: new SignalSender(ready, joiner, operations, messages),
+    signals: new SignalSender(ready, joiner, operations, owned, messages),
     stream,
   };
   const preparer = new RunPreparer(capture, defaults);
@@ -73,9 +76,9 @@ export function assembleServices(
     ...parts,
     capture,
     joiner,
-    sender: new EventSender(ready, capture, joiner, messages),
-    toucher: new SubjectToucher(ready, capture, joiner),
-    starter: new RunStarter(ready, preparer, joiner, subjects, {
+    sender: new EventSender(ready, capture, joiner, boundary, messages),
+    toucher: new SubjectToucher(ready, capture, joiner, boundary),
+    starter: new RunStarter(ready, preparer, joiner, subjects, boundary, {
       strict: options.idempotency.strict,
     }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready, operations)),
@@ -83,7 +86,7 @@ export function assembleServices(
   const scopeOf = async (where: string): Promise<OwnerScope> => ({ owner: await capture.owner({}, where) });
   const annotations = new AnnotationsService(ready, scopeOf);
   const audit = new AuditService(ready, scopeOf);
-  const routes = new RouteAccess(ready, capture, operations);
-  const children = new ChildStarter(ready, preparer, subjects, options.limits);
+  const routes = new RouteAccess(ready, capture, operations, boundary);
+  const children = new ChildStarter(ready, preparer, subjects, boundary, options.limits);
   return { workflows, annotations, audit, routes, children };
 }

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 
 import type { PolicyStageAuthorizer } from '../authorization/index.js';
-import { ContextRunner } from '../context/index.js';
+import { ContextRunner, outsideOfRequests, OwnerBoundary } from '../context/index.js';
 import { ShuttingDownError } from '../errors/index.js';
+import type { OwnerContext } from '../interfaces/index.js';
 import { within } from '../runtime/background/within.js';
 import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { AnnotationsService } from '../services/annotations.service.js';
@@ -23,6 +24,7 @@ import { Engine } from './engine.js';
 import { assembleRuntime } from './engine-runtime.js';
 import type { EngineStorage, OpenStorage } from './engine-storage.js';
 import { BoundHandlers } from './event-handlers.js';
+import { findOwnerContext } from './find-owner-context.js';
 import { HostProviders } from './host-providers.js';
 import { createNextId } from './new-id.js';
 import { OpenedTransactions } from './opened-transactions.js';
@@ -62,6 +64,7 @@ export class WorkflowRuntime {
   readonly #parts: RuntimeParts;
   readonly #hostProviders: HostProviders;
   readonly #stream = new EventStream();
+  readonly #boundary = new OwnerBoundary(() => this.#ownerContext);
   readonly #contexts: ContextRunner;
   readonly #children: ChildStarter;
   readonly #dispatcher: EventDispatcher;
@@ -71,6 +74,7 @@ export class WorkflowRuntime {
   readonly #opened = new Retryable(() => this.#open());
   readonly #started = new Retryable(() => this.#start());
   #gate: StageGate | undefined;
+  #ownerContext: OwnerContext | null = null;
   #storage: EngineStorage | undefined;
   #stopping: Promise<void> | undefined;
   #closed = false;
@@ -79,7 +83,10 @@ export class WorkflowRuntime {
     this.#parts = parts;
     const { options, scope, modules } = parts;
     this.#hostProviders = new HostProviders(modules);
-    this.#contexts = new ContextRunner(scope, { loadOwner: options.owners.load ?? undefined });
+    this.#contexts = new ContextRunner(scope, {
+      loadOwner: options.owners.load ?? undefined,
+      boundary: this.#boundary,
+    });
     this.#authorization = new Authorization(parts);
     this.policies = this.#authorization.policies;
     const handlers = new BoundHandlers(parts.registry, parts.resolver);
@@ -96,6 +103,7 @@ export class WorkflowRuntime {
       stream: this.#stream,
       ambient,
       subjects: this.#subjects,
+      boundary: this.#boundary,
       gate: () => this.#authorization.operations(),
     });
     this.workflows = services.workflows;
@@ -139,8 +147,15 @@ export class WorkflowRuntime {
     this.#hostProviders.complete();
     await registry.load();
     this.#gate = this.#authorization.gate();
+    this.#ownerContext = this.#findOwnerContext();
     this.#subjects.prepare();
     lazyModules.watch();
+  }
+
+  #findOwnerContext(): OwnerContext | null {
+    const { modules, options, resolver } = this.#parts;
+    const { context } = options.owners;
+    return typeof context === 'function' ? findOwnerContext(context, modules, resolver) : context;
   }
 
   async #open(): Promise<Engine> {
@@ -167,15 +182,18 @@ export class WorkflowRuntime {
     this.#subjects.watch(async (subject, ownerId) => {
       // There are no such runs then.
       if (ownerId === null && this.#parts.options.owners.rowLevelSecurity) return;
-      const { resumed } = await engine.store.touch(subject, ownerId);
+      const { resumed } = await this.#boundary.run(ownerId, () => engine.store.touch(subject, ownerId));
       if (resumed > 0) engine.announce({ work: true });
     });
     return engine;
   }
 
   #engineOn(storage: EngineStorage): Engine {
-    const { options, overrides, registry, log } = this.#parts;
-    const systemActor = options.systemActor ?? ((): null => null);
+    const { overrides, registry, log } = this.#parts;
+    // Asked by workers and relays, which any request may have woken.
+    const ask = this.#parts.options.systemActor ?? ((): null => null);
+    const systemActor = (): unknown => outsideOfRequests(ask);
+    const options = { ...this.#parts.options, systemActor };
     const runtime = assembleRuntime({
       options,
       store: storage.store,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ClsService } from 'nestjs-cls';
 import { CONTEXT_KEYS, type ContextKey } from './context-keys.js';
+import { outsideOfRequests } from './outside-of-requests.js';
 
 /**
  * The engine's hold on nestjs-cls: the only file that reads or opens a CLS context. Works with and without the host's
@@ -30,10 +31,10 @@ export class ClsScope {
   }
 
   /**
-   * Runs `fn` in a context of its own that begins empty: nothing of the surrounding one is seen inside, nothing of this
-   * one after it (faults G13, H11).
+   * Runs `fn` in a context of its own that begins empty: nothing of the surrounding one is seen inside, of CLS or of any other
+   * AsyncLocalStorage, and nothing of this one after it (faults G13, H11).
    */
   runFresh<T>(fn: () => T): T {
-    return this.cls.run({ ifNested: 'override' }, fn);
+    return outsideOfRequests(() => this.cls.run({ ifNested: 'override' }, fn));
   }
 }

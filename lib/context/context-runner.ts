@@ -1,11 +1,12 @@
 import type { ClsScope } from './cls-scope.service.js';
 import type { ExecutionContext } from './context-values.js';
-import { PLAIN_OWNER_CONTEXT, type OwnerContext } from './owner-context.js';
+import { OwnerBoundary } from './owner-boundary.js';
 
 export interface ContextRunnerOptions {
   /** Makes the owner that bodies see of the stored id. @default the id itself */
   readonly loadOwner?: (id: string) => unknown;
-  readonly ownerContext?: OwnerContext;
+  /** Around loading and execution. @default the host has none */
+  readonly boundary?: OwnerBoundary;
 }
 
 /**
@@ -18,29 +19,44 @@ export interface ContextRunnerOptions {
 export class ContextRunner {
   readonly #scope: ClsScope;
   readonly #loadOwner: (id: string) => unknown;
-  readonly #ownerContext: OwnerContext;
+  readonly #boundary: OwnerBoundary;
 
   constructor(scope: ClsScope, options: ContextRunnerOptions = {}) {
     this.#scope = scope;
     this.#loadOwner = options.loadOwner ?? ((id) => id);
-    this.#ownerContext = options.ownerContext ?? PLAIN_OWNER_CONTEXT;
+    this.#boundary = options.boundary ?? new OwnerBoundary();
   }
 
-  /** `fn` is given the owner as it was loaded: null where the run has none. */
-  run<T>(context: ExecutionContext, fn: (owner: unknown) => T | Promise<T>): Promise<T> {
-    return this.#scope.runFresh(async () => {
-      this.#scope.write('ownerId', context.ownerId);
-      this.#scope.write('actor', context.actor ?? null);
-      this.#scope.write('startedBy', context.startedBy ?? null);
-      this.#scope.write('run', context.run);
-      this.#scope.write('trace', context.trace);
-      if (context.stage) this.#scope.write('stage', context.stage);
-      return this.#ownerContext.run({ id: context.ownerId }, async () => {
+  /**
+   * `fn` is given the owner as it was loaded: null where the run has none.
+   *
+   * @param dropped resolves when `fn` is waited for no longer though it has not ended
+   */
+  run<T>(
+    context: ExecutionContext,
+    fn: (owner: unknown) => T | Promise<T>,
+    dropped?: () => Promise<unknown>,
+  ): Promise<T> {
+    return this.#scope.runFresh(() => {
+      this.#write(context);
+      const inside = async (): Promise<T> => {
+        // The host's may have opened a CLS context of its own that inherits nothing.
+        if (this.#boundary.guarded) this.#write(context);
         const owner = await this.#ownerOf(context);
         this.#scope.write('owner', owner);
         return fn(owner);
-      });
+      };
+      return this.#boundary.run(context.ownerId, inside, dropped);
     });
+  }
+
+  #write(context: ExecutionContext): void {
+    this.#scope.write('ownerId', context.ownerId);
+    this.#scope.write('actor', context.actor ?? null);
+    this.#scope.write('startedBy', context.startedBy ?? null);
+    this.#scope.write('run', context.run);
+    this.#scope.write('trace', context.trace);
+    if (context.stage) this.#scope.write('stage', context.stage);
   }
 
   async #ownerOf({ ownerId, owner }: ExecutionContext): Promise<unknown> {

@@ -5,6 +5,6 @@ export { ContextRunner } from './context-runner.js';
 export type { ContextRunnerOptions } from './context-runner.js';
 export type { Caller, CapturedContext, CurrentRun, CurrentStage, ExecutionContext } from './context-values.js';
 export { ContextModule } from './context.module.js';
-export { PLAIN_OWNER_CONTEXT } from './owner-context.js';
-export type { OwnerContext } from './owner-context.js';
+export { outsideOfRequests } from './outside-of-requests.js';
+export { OwnerBoundary } from './owner-boundary.js';
 export { WorkflowContext } from './workflow-context.service.js';

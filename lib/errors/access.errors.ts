@@ -61,6 +61,21 @@ export class OwnerRequiredError extends WorkflowError<OwnerRequiredParams> {
   }
 }
 
+export interface OwnerContextMisusedParams {
+  /** For whom something was to run. */
+  owner: string | null;
+  how: 'not at all' | 'more than once' | 'too late';
+}
+
+/** The host's `owners.context` did not call what it was given, or not once. */
+export class OwnerContextMisusedError extends WorkflowError<OwnerContextMisusedParams> {
+  declare readonly code: 'OWNER_CONTEXT_MISUSED';
+
+  constructor(params: OwnerContextMisusedParams, options?: { cause?: unknown }) {
+    super('OWNER_CONTEXT_MISUSED', params, options);
+  }
+}
+
 export interface RowPoliciesMissingParams {
   /** Tables that are not guarded, or not as this version wants it. */
   tables: readonly string[];

@@ -1,6 +1,7 @@
 export {
   AuthorizationDeniedError,
   DispatcherDeniedError,
+  OwnerContextMisusedError,
   OwnerMismatchError,
   OwnerRequiredError,
   RoleNotRestrictedError,
@@ -10,6 +11,7 @@ export {
 export type {
   AuthorizationDeniedParams,
   DispatcherDeniedParams,
+  OwnerContextMisusedParams,
   OwnerMismatchParams,
   OwnerRequiredParams,
   RoleNotRestrictedParams,

@@ -18,6 +18,7 @@ export type {
   RequestAuthorization,
   RunOperation,
 } from './operation-authorization.js';
+export type { OwnerContext } from './owner-context.js';
 export type { RunHandle, StartOptions, StartResult, TransactionManager } from './run-handle.js';
 export type { Skipped } from './skipped.js';
 export type { AnnotateOptions, LogLevel, RunInfo, StageContext, StageInfo } from './stage-context.js';

@@ -2,6 +2,7 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { CompiledLimits } from '../engine/limits/limits.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
+import type { OwnerContext } from './owner-context.js';
 import type { RunOperation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 import type { SubjectResolver } from './subject.js';
@@ -46,6 +47,8 @@ export interface ResolvedWorkflowOptions {
   readonly owners: {
     readonly resolve: OwnerOptions['resolve'] | null;
     readonly load: OwnerOptions['load'] | null;
+    /** A class: what to look for among the app's providers. */
+    readonly context: Function | OwnerContext | null;
     /** `switch`: the app's role takes the dispatcher's. Null = off. */
     readonly rowLevelSecurity: 'switch' | RowLevelSecurityOptions | null;
   };

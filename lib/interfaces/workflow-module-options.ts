@@ -2,6 +2,7 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
+import type { OwnerContext } from './owner-context.js';
 import type { RunOperation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 import type { SubjectResolver } from './subject.js';
@@ -164,6 +165,11 @@ export interface OwnerOptions {
   resolve?: (cls: ClsLike) => string | null | undefined;
   /** What bodies see as `ctx.owner`, by the stored id. @default the id itself */
   load?: (id: string) => unknown;
+  /**
+   * Around whatever runs for an owner (OWNER-2): a provider's class, or an object. `startMany` for several owners writes those of one
+   * owner at a time. @default nothing
+   */
+  context?: (abstract new (...args: any[]) => OwnerContext) | OwnerContext;
   /**
    * Lets PostgreSQL hold owners apart as well (OWNER-4): what is done for one runs in transactions that set `app.owner_id`, under the
    * policies of `migrate --row-level-security`; every start needs an owner. What the engine does for all owners runs as the

@@ -55,7 +55,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     'node:crypto': values,
     '@nestjs/common': only(['Logger'], 'a broken connection has nobody else to tell'),
   },
-  context: { errors: values, interfaces: types, '@nestjs/common': values, 'nestjs-cls': values },
+  context: {
+    errors: values,
+    interfaces: types,
+    '@nestjs/common': values,
+    'nestjs-cls': values,
+    'node:async_hooks': only(['AsyncLocalStorage', 'AsyncResource'], "the caller's contexts are left behind"),
+  },
 
   // The moving parts.
   authorization: {

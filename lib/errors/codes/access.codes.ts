@@ -20,6 +20,12 @@ export const ACCESS_CODES = {
     retried: false,
     byHand: false,
   },
+  OWNER_CONTEXT_MISUSED: {
+    text: '`owners.context` called the function that it was given {how}[[ for owner {owner}]]. Let its run(owner, fn) call `fn` exactly once, and return what that returns.',
+    meaning: 'The OwnerContext of the app did not call what it was to wrap, or not once.',
+    retried: false,
+    byHand: true,
+  },
   ROW_POLICIES_MISSING: {
     text: "`owners.rowLevelSecurity` is on, but these tables are not guarded, or not as this version wants it: {tables}. Run `npx nestjs-workflow-engine migrate --row-level-security`, your own migrations with those of `createWorkflowMigrations` for `rowLevelSecurity`, or set `migrations: 'run'`.",
     meaning: 'Row-level security is on and tables lack their policies.',

@@ -18,6 +18,8 @@ export class Attempt {
   #reason: StageAbortReason | undefined;
   #cancelled = false;
   #leaseLost = false;
+  #dropped = false;
+  #onDropped: (() => void) | undefined;
 
   /** The outcome is decided; the body may still be at it, and nothing it does counts. */
   over = false;
@@ -64,6 +66,20 @@ export class Attempt {
       if (this.#reason) this.#controller.abort(this.#error(this.#reason));
     }
     return this.#controller.signal;
+  }
+
+  /** The body waits, or can't go on: it never ends. */
+  drop(): void {
+    this.#dropped = true;
+    this.#onDropped?.();
+  }
+
+  /** Resolves when it is dropped. */
+  dropped(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#dropped) resolve();
+      else this.#onDropped = resolve;
+    });
   }
 
   /** Fires the signal with the first reason given; later ones are still noted for what follows. */

@@ -15,7 +15,7 @@ export interface ExecutionScope {
   readonly trace: string | null;
 }
 
-/** Opens a context for `fn` and closes it after. Rejects with what `fn`, or opening it, throws. */
+/** Opens a context for `fn` and closes it after, or once `dropped` says that `fn` never ends. Rejects with what `fn`, or opening it, throws. */
 export interface ContextScope {
-  run<T>(scope: ExecutionScope, fn: (owner: unknown) => T | Promise<T>): Promise<T>;
+  run<T>(scope: ExecutionScope, fn: (owner: unknown) => T | Promise<T>, dropped: () => Promise<unknown>): Promise<T>;
 }

@@ -117,7 +117,10 @@ export class StageExecution {
         resolve(end);
       };
       attempt.abandon = () => finish({ kind: 'abandoned' });
-      attempt.interrupt = (stop) => finish({ kind: 'stopped', stop });
+      attempt.interrupt = (stop) => {
+        attempt.drop();
+        finish({ kind: 'stopped', stop });
+      };
       if (timeoutMs !== null) {
         deadline = this.parts.deadlines.add(timeoutMs, () => {
           attempt.abort('timeout');
@@ -170,7 +173,7 @@ export class StageExecution {
     const { job, served } = attempt;
     const surroundings = await scopeOf(job, served.compiled, systemActor);
     const subject = new AttemptSubject(job.run, subjects);
-    return scope.run(surroundings, async (owner) => {
+    const inside = async (owner: unknown): Promise<BodyEnd> => {
       // Not before a cancel hook: what was begun with leave may be undone without.
       if (job.kind === 'execute') {
         // A run that is about nothing, and a stage that nobody is asked about, cost no tick.
@@ -191,7 +194,8 @@ export class StageExecution {
       const { actor } = surroundings;
       const open = this.#openers;
       return call(handler, new AttemptContext(attempt, { input, owner, actor, subject, definitions, log, open }));
-    });
+    };
+    return scope.run(surroundings, inside, () => attempt.dropped());
   }
 
   #judge(attempt: Attempt, end: BodyEnd): AttemptEnd {

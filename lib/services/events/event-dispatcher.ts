@@ -67,7 +67,9 @@ export class EventDispatcher {
       if (handler.types.has(event.type))
         await once(handler.name, () => this.#contexts.run(context, () => handler.handle(event)));
     }
-    await once('emitter', () => this.#contexts.run(context, () => this.#emitter.emit(event)));
+    // No owner is entered for nobody.
+    if (this.#emitter.hasListeners)
+      await once('emitter', () => this.#contexts.run(context, () => this.#emitter.emit(event)));
     // Last: who watches the stream for an event finds what the handlers made of it.
     await once('stream', () => this.#stream.next(event));
     if (failures.length > 0) throw failures[0];

@@ -1,9 +1,9 @@
-import type { ContextCapture } from '../../context/index.js';
+import type { ContextCapture, OwnerBoundary } from '../../context/index.js';
 import { digest } from '../../engine/codec/digest.js';
 import type { StoredEvent } from '../../engine/ports/index.js';
 import { UndefinedIdError } from '../../errors/index.js';
 import type { EmitEvent, EmitResult } from '../../interfaces/index.js';
-import type { EngineReady } from '../engine-port.js';
+import type { EnginePort, EngineReady } from '../engine-port.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
 import { MessageChecks } from './message-checks.js';
 
@@ -21,12 +21,20 @@ export class EventSender {
   readonly #ready: EngineReady;
   readonly #capture: ContextCapture;
   readonly #joiner: TransactionJoiner;
+  readonly #boundary: OwnerBoundary;
   readonly #limits: MessageLimits;
 
-  constructor(ready: EngineReady, capture: ContextCapture, joiner: TransactionJoiner, limits: MessageLimits) {
+  constructor(
+    ready: EngineReady,
+    capture: ContextCapture,
+    joiner: TransactionJoiner,
+    boundary: OwnerBoundary,
+    limits: MessageLimits,
+  ) {
     this.#ready = ready;
     this.#capture = capture;
     this.#joiner = joiner;
+    this.#boundary = boundary;
     this.#limits = limits;
   }
 
@@ -34,7 +42,7 @@ export class EventSender {
   async emit(event: EmitEvent, where: string): Promise<EmitResult> {
     if (typeof event !== 'object' || event === null)
       throw new UndefinedIdError({ what: 'The event', where, hint: `{ key: 'payment.received' }` });
-    const { key, messageId, manager } = event;
+    const { key, messageId } = event;
     const checks = new MessageChecks(`Event ${JSON.stringify(key) ?? 'without a key'}`);
     checks.known(event, KNOWN);
     checks.text('key', key);
@@ -45,11 +53,20 @@ export class EventSender {
 
     const engine = await this.#ready();
     const ownerId = await this.#capture.owner(event, where);
+    return this.#boundary.run(ownerId, () => this.#store(engine, { ownerId, key, subject, payload }, event, where));
+  }
+
+  async #store(
+    engine: EnginePort,
+    event: Omit<StoredEvent, 'id'>,
+    { messageId, manager }: EmitEvent,
+    where: string,
+  ): Promise<EmitResult> {
     // Whether a message came before is decided by what others committed.
     const needsReadCommitted = messageId !== undefined;
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted });
-    const stored: StoredEvent = { id: engine.nextId(), ownerId, key, subject, payload };
-    const messageDigest = messageId === undefined ? null : digest(['event', ownerId, messageId]);
+    const stored: StoredEvent = { id: engine.nextId(), ...event };
+    const messageDigest = messageId === undefined ? null : digest(['event', event.ownerId, messageId]);
     if (!(await engine.store.storeEvent({ ...stored, messageDigest }, transaction))) {
       return { eventId: null, duplicate: true };
     }

@@ -5,6 +5,7 @@ import type { SignalOptions, SignalResult } from '../../interfaces/index.js';
 import type { EngineReady } from '../engine-port.js';
 import type { Details, Operations } from '../operations/operations.js';
 import { reasonOf } from '../operations/reason-of.js';
+import type { OwnedRuns } from '../runs/owned-runs.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
 import type { MessageLimits } from './event-sender.js';
 import { MessageChecks } from './message-checks.js';
@@ -34,12 +35,20 @@ export class SignalSender {
   readonly #ready: EngineReady;
   readonly #joiner: TransactionJoiner;
   readonly #operations: Operations;
+  readonly #owned: OwnedRuns;
   readonly #limits: MessageLimits;
 
-  constructor(ready: EngineReady, joiner: TransactionJoiner, operations: Operations, limits: MessageLimits) {
+  constructor(
+    ready: EngineReady,
+    joiner: TransactionJoiner,
+    operations: Operations,
+    owned: OwnedRuns,
+    limits: MessageLimits,
+  ) {
     this.#ready = ready;
     this.#joiner = joiner;
     this.#operations = operations;
+    this.#owned = owned;
     this.#limits = limits;
   }
 
@@ -57,7 +66,7 @@ export class SignalSender {
 
     const { messageId, manager } = options;
     const engine = await this.#ready();
-    const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: true });
+    const join = () => this.#joiner.join({ method: where, manager, needsReadCommitted: true });
     const event = {
       id: engine.nextId(),
       // Its run says whose it is.
@@ -67,17 +76,19 @@ export class SignalSender {
       payload: text,
       messageDigest: messageId === undefined ? null : digest(['signal', runId, messageId]),
     };
-    const asked = { operation: where, runId, scope, reason, details: { name } };
-    const entry = await this.#operations.permit(asked, engine, transaction);
-    const status = await engine.store.sendSignal(event, runId, scope, transaction, (verdict) =>
-      entry(OUTCOMES[verdict]),
-    );
-    if (status === 'not-found') throw new RunNotFoundError({ runId });
-    if (status === 'ended') throw new RunEndedError({ runId, what: `signal ${JSON.stringify(name)}` });
-    if (status === 'delivered') {
-      if (transaction) await engine.announceWithin(transaction, { work: true });
-      else engine.announce({ work: true });
-    }
-    return { status };
+    const asked = { operation: where, runId, scope, reason, details: { name }, caller: this.#operations.caller() };
+    return this.#owned.within({ runId, scope, engine, join }, async (transaction) => {
+      const entry = await this.#operations.permit(asked, engine, transaction);
+      const status = await engine.store.sendSignal(event, runId, scope, transaction, (verdict) =>
+        entry(OUTCOMES[verdict]),
+      );
+      if (status === 'not-found') throw new RunNotFoundError({ runId });
+      if (status === 'ended') throw new RunEndedError({ runId, what: `signal ${JSON.stringify(name)}` });
+      if (status === 'delivered') {
+        if (transaction) await engine.announceWithin(transaction, { work: true });
+        else engine.announce({ work: true });
+      }
+      return { status };
+    });
   }
 }

@@ -1,9 +1,9 @@
-import type { ContextCapture } from '../../context/index.js';
+import type { ContextCapture, OwnerBoundary } from '../../context/index.js';
 import { isSubject, SUBJECT_RULE } from '../../engine/codec/index.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { InvalidOptionsError, type OptionProblem } from '../../errors/index.js';
-import type { TouchOptions, TouchResult } from '../../interfaces/index.js';
-import type { EngineReady } from '../engine-port.js';
+import type { TouchOptions, TouchResult, TransactionManager } from '../../interfaces/index.js';
+import type { EnginePort, EngineReady } from '../engine-port.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
 
 const KNOWN = ['owner', 'manager'];
@@ -13,11 +13,13 @@ export class SubjectToucher {
   readonly #ready: EngineReady;
   readonly #capture: ContextCapture;
   readonly #joiner: TransactionJoiner;
+  readonly #boundary: OwnerBoundary;
 
-  constructor(ready: EngineReady, capture: ContextCapture, joiner: TransactionJoiner) {
+  constructor(ready: EngineReady, capture: ContextCapture, joiner: TransactionJoiner, boundary: OwnerBoundary) {
     this.#ready = ready;
     this.#capture = capture;
     this.#joiner = joiner;
+    this.#boundary = boundary;
   }
 
   /** @throws InvalidOptionsError, UndefinedIdError, TransactionRequiredError */
@@ -30,7 +32,16 @@ export class SubjectToucher {
 
     const engine = await this.#ready();
     const ownerId = await this.#capture.owner(options, where);
-    const { manager } = options;
+    return this.#boundary.run(ownerId, () => this.#touch(engine, subject, ownerId, options.manager, where));
+  }
+
+  async #touch(
+    engine: EnginePort,
+    subject: SubjectName,
+    ownerId: string | null,
+    manager: TransactionManager | undefined,
+    where: string,
+  ): Promise<TouchResult> {
     // The waits are read after the locks: a snapshot of before them would not hold those that came meanwhile.
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: true });
     const { polls, resumed } = await engine.store.touch(subject, ownerId, transaction);

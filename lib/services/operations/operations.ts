@@ -1,4 +1,4 @@
-import type { ContextCapture } from '../../context/index.js';
+import type { Caller, ContextCapture } from '../../context/index.js';
 import { cleanText, encodeJson } from '../../engine/codec/index.js';
 import type { AuditEntry, JoinedTransaction, OwnerScope, RunRow } from '../../engine/ports/index.js';
 import { AuthorizationDeniedError, RunNotFoundError } from '../../errors/index.js';
@@ -17,6 +17,7 @@ export interface AskedOperation {
   readonly reason: string | null;
   /** What else is kept of it: a node, a version, a name. */
   readonly details?: Details;
+  readonly caller: Caller;
 }
 
 export interface AskedRequest {
@@ -26,6 +27,7 @@ export interface AskedRequest {
   /** Of the request. */
   readonly owner: string | null;
   readonly request: { readonly method: string; readonly path: string };
+  readonly caller: Caller;
 }
 
 export type Details = Readonly<Record<string, unknown>>;
@@ -44,6 +46,11 @@ export class Operations {
     this.#gate = gate;
   }
 
+  /** Who calls now: asked before the owner's context is entered, which may be one without him. */
+  caller(): Caller {
+    return this.#capture.caller();
+  }
+
   /**
    * Asks whether a run may be changed like this. Nothing is written before, and nothing but the denial when it is denied: that is kept
    * at once, outside the caller's transaction, which is about to be rolled back. The entry of a call that is allowed has to be
@@ -52,9 +59,8 @@ export class Operations {
    * @throws RunNotFoundError for a run outside the scope, before anybody is asked; AuthorizationDeniedError
    */
   async permit(asked: AskedOperation, engine: EnginePort, transaction?: JoinedTransaction): Promise<AllowedEntry> {
-    const { operation, runId, scope, reason, details } = asked;
+    const { operation, runId, scope, reason, details, caller } = asked;
     const gate = this.#gate();
-    const caller = this.#capture.caller();
     const ability = gate.abilityOf(operation);
     const common = { id: engine.nextId(), action: operation, ability, ...keptCaller(caller, scope) };
     const told = { ...details, ...('all' in scope && { operator: true }) };
@@ -80,8 +86,7 @@ export class Operations {
    *
    * @throws RunNotFoundError for a run of another owner, before anybody is asked; AuthorizationDeniedError
    */
-  async permitRequest({ ability, runId, owner, request }: AskedRequest, engine: EnginePort): Promise<void> {
-    const caller = this.#capture.caller();
+  async permitRequest({ ability, runId, owner, request, caller }: AskedRequest, engine: EnginePort): Promise<void> {
     const { actor } = caller;
     const row = runId === null ? null : await engine.store.findRun(runId, { owner });
     if (row === undefined) throw new RunNotFoundError({ runId: runId! });

@@ -1,4 +1,4 @@
-import type { ContextCapture } from '../../context/index.js';
+import type { ContextCapture, OwnerBoundary } from '../../context/index.js';
 import type { EngineReady } from '../engine-port.js';
 import { runIdOf } from '../runs/run-id.js';
 import type { Operations } from './operations.js';
@@ -17,11 +17,13 @@ export class RouteAccess {
   readonly #ready: EngineReady;
   readonly #capture: ContextCapture;
   readonly #operations: Operations;
+  readonly #boundary: OwnerBoundary;
 
-  constructor(ready: EngineReady, capture: ContextCapture, operations: Operations) {
+  constructor(ready: EngineReady, capture: ContextCapture, operations: Operations, boundary: OwnerBoundary) {
     this.#ready = ready;
     this.#capture = capture;
     this.#operations = operations;
+    this.#boundary = boundary;
   }
 
   /**
@@ -36,8 +38,9 @@ export class RouteAccess {
     const owner = await this.#capture.owner({}, where);
     const runId = run === undefined ? null : runIdOf(run, where);
     const request = { method, path };
-    const asked = { ability, runId, owner, request };
-    await this.#operations.permitRequest(asked, await this.#ready());
+    const asked = { ability, runId, owner, request, caller: this.#operations.caller() };
+    const engine = await this.#ready();
+    await this.#boundary.run(owner, () => this.#operations.permitRequest(asked, engine));
     this.#capture.enterRequest(`${method} ${path}`);
   }
 }

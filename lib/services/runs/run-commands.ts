@@ -17,6 +17,7 @@ import type { RerunResult, RunOperation, TransactionManager } from '../../interf
 import type { DefinitionLookup, EngineReady } from '../engine-port.js';
 import type { Details, Operations } from '../operations/operations.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
+import type { OwnedRuns } from './owned-runs.js';
 
 export interface CommandRequest {
   readonly runId: string;
@@ -54,17 +55,20 @@ export class RunCommands {
   readonly #ready: EngineReady;
   readonly #joiner: TransactionJoiner;
   readonly #operations: Operations;
+  readonly #owned: OwnedRuns;
   readonly #defaultQueue: string;
 
   constructor(
     ready: EngineReady,
     joiner: TransactionJoiner,
     operations: Operations,
+    owned: OwnedRuns,
     options: { readonly defaultQueue: string },
   ) {
     this.#ready = ready;
     this.#joiner = joiner;
     this.#operations = operations;
+    this.#owned = owned;
     this.#defaultQueue = options.defaultQueue;
   }
 
@@ -147,24 +151,26 @@ export class RunCommands {
   ): Promise<R> {
     if (scope === undefined) throw new UndefinedIdError({ what: 'owner', where });
     const engine = await this.#ready();
-    const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: true });
+    const join = () => this.#joiner.join({ method: where, manager, needsReadCommitted: true });
     const inputs = {
       definitions: engine.definitions,
       context: { nextId: engine.nextId, defaultQueue: this.#defaultQueue },
     };
-    const asked = { operation: where, runId, scope, reason, details };
-    const entry = await this.#operations.permit(asked, engine, transaction);
-    const audit = (answer: R): AuditEntry => entry(outcomeOf(answer));
-    const result = await engine.store.changeRun(runId, scope, (run) => decide(run, inputs), transaction, {
-      ...options,
-      audit,
+    const asked = { operation: where, runId, scope, reason, details, caller: this.#operations.caller() };
+    return this.#owned.within({ runId, scope, engine, join }, async (transaction) => {
+      const entry = await this.#operations.permit(asked, engine, transaction);
+      const audit = (answer: R): AuditEntry => entry(outcomeOf(answer));
+      const result = await engine.store.changeRun(runId, scope, (run) => decide(run, inputs), transaction, {
+        ...options,
+        audit,
+      });
+      if (!result) throw new RunNotFoundError({ runId });
+      if (!result.changed) return result.answer;
+      const told = result.finished?.awaited ? { ...hint, finished: [runId] } : hint;
+      if (transaction) await engine.announceWithin(transaction, told);
+      else engine.announce(told);
+      return result.answer;
     });
-    if (!result) throw new RunNotFoundError({ runId });
-    if (!result.changed) return result.answer;
-    const told = result.finished?.awaited ? { ...hint, finished: [runId] } : hint;
-    if (transaction) await engine.announceWithin(transaction, told);
-    else engine.announce(told);
-    return result.answer;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { OwnerBoundary } from '../../context/index.js';
 import type { CompiledLimits } from '../../engine/limits/index.js';
 import { checkNestingDepth, roomFor } from '../../engine/limits/index.js';
 import { digest } from '../../engine/codec/index.js';
@@ -5,8 +6,8 @@ import type { NewRun, SubjectName, WorkflowStore } from '../../engine/ports/inde
 import type { ChildRequest } from '../../engine/steps/index.js';
 import { ChildNotStartedError, LimitExceededError } from '../../errors/index.js';
 import type { WorkflowClass } from '../../interfaces/index.js';
-import type { EngineReady } from '../engine-port.js';
-import type { RunPreparer } from './run-preparer.js';
+import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
+import type { ReadStart, RunPreparer } from './run-preparer.js';
 import type { SubjectSight } from './subject-sight.js';
 
 /** The stage run that starts a child, and by which of its steps. */
@@ -30,12 +31,20 @@ export class ChildStarter {
   readonly #ready: EngineReady;
   readonly #preparer: RunPreparer;
   readonly #subjects: SubjectSight;
+  readonly #boundary: OwnerBoundary;
   readonly #limits: CompiledLimits;
 
-  constructor(ready: EngineReady, preparer: RunPreparer, subjects: SubjectSight, limits: CompiledLimits) {
+  constructor(
+    ready: EngineReady,
+    preparer: RunPreparer,
+    subjects: SubjectSight,
+    boundary: OwnerBoundary,
+    limits: CompiledLimits,
+  ) {
     this.#ready = ready;
     this.#preparer = preparer;
     this.#subjects = subjects;
+    this.#boundary = boundary;
     this.#limits = limits;
   }
 
@@ -51,9 +60,8 @@ export class ChildStarter {
    * the definition has no room, what the store throws
    */
   async start(parent: ChildParent, request: ChildRequest): Promise<{ readonly runId: string }> {
-    const { workflow, input, waits, failed, queue, priority = parent.priority } = request;
-    const depth = parent.depth + 1;
-    checkNestingDepth(this.#limits, depth, `run ${parent.runId}`);
+    const { workflow, queue, priority = parent.priority } = request;
+    checkNestingDepth(this.#limits, parent.depth + 1, `run ${parent.runId}`);
     const engine = await this.#ready();
     const definition = await engine.definitions.find(workflow as WorkflowClass | string);
     const subject = 'subject' in request ? request.subject : parent.subject;
@@ -63,14 +71,18 @@ export class ChildStarter {
       // One that is named and undefined is refused, as in every start.
       ...(subject !== null && { subject }),
     };
-    const prepared = await this.#preparer.prepare({
-      definition,
-      input,
-      options,
-      awaited: false,
-      where: `ctx.step.runWorkflow(${parent.key})`,
-      nextId: engine.nextId,
-    });
+    const start = await this.#preparer.read(options, `ctx.step.runWorkflow(${parent.key})`);
+    return this.#boundary.run(start.captured.ownerId, () => this.#start(engine, definition, start, parent, request));
+  }
+
+  async #start(
+    engine: EnginePort,
+    definition: StartableDefinition,
+    start: ReadStart,
+    parent: ChildParent,
+    { input, waits, failed }: ChildRequest,
+  ): Promise<{ readonly runId: string }> {
+    const prepared = await this.#preparer.prepare({ definition, input, start, awaited: false, nextId: engine.nextId });
     const { runId, stageRunId, key } = parent;
     const child: NewRun = {
       ...prepared,
@@ -80,7 +92,7 @@ export class ChildStarter {
         inputDigest: digest([prepared.input]),
         ttlMs: null,
       },
-      parent: { runId, stageRunId, key, waits, depth },
+      parent: { runId, stageRunId, key, waits, depth: parent.depth + 1 },
     };
     const { startsPerMinute } = definition.compiled.settings;
     if (startsPerMinute !== null) await this.#checkRate(engine.store, child, startsPerMinute);

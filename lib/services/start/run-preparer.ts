@@ -1,4 +1,4 @@
-import type { ContextCapture } from '../../context/index.js';
+import type { CapturedContext, ContextCapture } from '../../context/index.js';
 import { decodeJson, encodeJson } from '../../engine/codec/json.js';
 import type { NewRun, NextId } from '../../engine/ports/index.js';
 import { decideStart } from '../../engine/state/decide.js';
@@ -6,7 +6,7 @@ import { InvalidInputError, WorkflowError } from '../../errors/index.js';
 import type { StartOptions } from '../../interfaces/index.js';
 import type { StartableDefinition } from '../engine-port.js';
 import { startKey } from './start-key.js';
-import { readStartOptions } from './start-options.js';
+import { readStartOptions, type StartSettings } from './start-options.js';
 
 /** The module's settings that shape a new run. */
 export interface StartDefaults {
@@ -15,13 +15,17 @@ export interface StartDefaults {
   readonly keyTtlMs: number;
 }
 
+/** The options of a start as they were read: its settings, and whose it is. */
+export interface ReadStart {
+  readonly settings: StartSettings;
+  readonly captured: CapturedContext;
+}
+
 export interface PrepareRequest {
   readonly definition: StartableDefinition;
   readonly input: unknown;
-  readonly options: StartOptions;
+  readonly start: ReadStart;
   readonly awaited: boolean;
-  /** The call, for errors. */
-  readonly where: string;
   readonly nextId: NextId;
 }
 
@@ -35,22 +39,25 @@ export class RunPreparer {
     this.#defaults = defaults;
   }
 
+  /** @throws InvalidOptionsError, UndefinedIdError, OwnerRequiredError */
+  async read(options: StartOptions, where: string): Promise<ReadStart> {
+    return { settings: readStartOptions(options, where), captured: await this.#capture.capture(options, where) };
+  }
+
   /**
    * The input is stored raw and checked in the form in which the first stage will read it, so that what was accepted
    * here can't be refused there (DEF-5).
    *
-   * @throws InvalidOptionsError, InvalidInputError, UndefinedIdError, or MISSING_TRIGGERING_USER
+   * @throws InvalidInputError, or MISSING_TRIGGERING_USER
    */
   async prepare({
     definition: { compiled, inputSchema },
     input,
-    options,
+    start: { settings, captured },
     awaited,
-    where,
     nextId,
   }: PrepareRequest): Promise<NewRun> {
-    const settings = readStartOptions(options, where);
-    const { ownerId, actor, trace } = await this.#capture.capture(options, where);
+    const { ownerId, actor, trace } = captured;
     if (compiled.settings.actor === 'on_behalf_of' && actor === null) {
       throw new WorkflowError('MISSING_TRIGGERING_USER', { workflow: compiled.id });
     }

@@ -1,9 +1,10 @@
+import type { OwnerBoundary } from '../../context/index.js';
 import type { CreatedRun, JoinedTransaction, NewRun } from '../../engine/ports/index.js';
 import { IdempotencyConflictError } from '../../errors/index.js';
 import type { StartOptions, StartResult, TransactionManager, WorkflowClass } from '../../interfaces/index.js';
-import type { EnginePort, EngineReady } from '../engine-port.js';
+import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
-import type { RunPreparer } from './run-preparer.js';
+import type { ReadStart, RunPreparer } from './run-preparer.js';
 import { rateStarts } from './start-rate.js';
 import type { SubjectSight } from './subject-sight.js';
 
@@ -23,15 +24,35 @@ export interface StartRequest {
   readonly where: string;
 }
 
+/** One of them, read. */
+interface AskedStart {
+  /** Its place among them. */
+  readonly at: number;
+  readonly input: unknown;
+  readonly key: string | undefined;
+  readonly start: ReadStart;
+}
+
+interface StartCall extends StartRequest {
+  readonly engine: EnginePort;
+  readonly definition: StartableDefinition;
+  /** One of them has a key. */
+  readonly keyed: boolean;
+}
+
 /** Most runs that one statement writes: larger ones only hold their locks longer. */
 const GROUP_SIZE = 500;
 
-/** Starts runs: all are checked first, then written in groups, in order, each group whole or not at all. */
+/**
+ * Starts runs: all are checked first, then written in groups, in order, each group whole or not at all. Where the host guards
+ * owners, those of one owner after those of another, each within it.
+ */
 export class RunStarter {
   readonly #ready: EngineReady;
   readonly #preparer: RunPreparer;
   readonly #joiner: TransactionJoiner;
   readonly #subjects: SubjectSight;
+  readonly #boundary: OwnerBoundary;
   readonly #strict: boolean;
 
   constructor(
@@ -39,27 +60,61 @@ export class RunStarter {
     preparer: RunPreparer,
     joiner: TransactionJoiner,
     subjects: SubjectSight,
+    boundary: OwnerBoundary,
     options: { readonly strict: boolean },
   ) {
     this.#ready = ready;
     this.#preparer = preparer;
     this.#joiner = joiner;
     this.#subjects = subjects;
+    this.#boundary = boundary;
     this.#strict = options.strict;
   }
 
   async start(request: StartRequest): Promise<StartResult[]> {
-    const { workflow, items, manager, awaited, where } = request;
+    const { workflow, items, where } = request;
     const engine = await this.#ready();
     const definition = await engine.definitions.find(workflow);
-    const prepared: NewRun[] = [];
+    const asked: AskedStart[] = [];
     for (const [at, { input, options }] of items.entries()) {
       const place = items.length === 1 ? where : `${where} [${at}]`;
-      prepared.push(
-        await this.#preparer.prepare({ definition, input, options, awaited, where: place, nextId: engine.nextId }),
-      );
+      const start = await this.#preparer.read(options, place);
+      asked.push({ at, input, key: options.idempotencyKey, start });
     }
-    const keyed = prepared.some((run) => run.idempotency !== null);
+    const keyed = asked.some(({ start }) => start.settings.idempotencyKey !== null);
+    const call: StartCall = { ...request, engine, definition, keyed };
+    const parties = this.#boundary.guarded ? byOwner(asked) : [asked];
+    if (parties.length === 0) return [];
+    const [first] = parties;
+    if (parties.length === 1) {
+      return this.#within(first!, async () => this.#startAll(call, first!, await this.#prepared(call, first!)));
+    }
+    const prepared: NewRun[][] = [];
+    for (const party of parties) prepared.push(await this.#within(party, () => this.#prepared(call, party)));
+    const results: StartResult[] = [];
+    for (const [index, party] of parties.entries()) {
+      const started = await this.#within(party, () => this.#startAll(call, party, prepared[index]!));
+      for (const [nth, { at }] of party.entries()) results[at] = started[nth]!;
+    }
+    return results;
+  }
+
+  /** Whose all of these are: where nothing guards owners, nobody asks. */
+  #within<T>([first]: readonly AskedStart[], fn: () => Promise<T>): Promise<T> {
+    return first ? this.#boundary.run(first.start.captured.ownerId, fn) : fn();
+  }
+
+  async #prepared({ definition, awaited, engine }: StartCall, asked: readonly AskedStart[]): Promise<NewRun[]> {
+    const { nextId } = engine;
+    const prepared: NewRun[] = [];
+    for (const { input, start } of asked) {
+      prepared.push(await this.#preparer.prepare({ definition, input, start, awaited, nextId }));
+    }
+    return prepared;
+  }
+
+  async #startAll(call: StartCall, asked: readonly AskedStart[], prepared: readonly NewRun[]): Promise<StartResult[]> {
+    const { engine, definition, manager, where, keyed } = call;
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: keyed });
     const looked = await this.#looked(prepared, manager);
 
@@ -72,7 +127,7 @@ export class RunStarter {
       const group = runs.slice(at, at + GROUP_SIZE);
       const created = await this.#write(engine, group, made, transaction);
       for (const [index, answer] of created.entries()) {
-        this.#checkConflict(group[index]!, answer, items[at + index]!.options.idempotencyKey);
+        this.#checkConflict(group[index]!, answer, asked[at + index]!.key);
         const run = { id: answer.runId };
         results.push(refused.has(run.id) ? { run, created: false, refused: true } : { run, created: answer.created });
       }
@@ -146,6 +201,18 @@ export class RunStarter {
     if (answer.inputDigest.equals(run.idempotency.inputDigest)) return;
     throw new IdempotencyConflictError({ key: key ?? '', workflow: run.definitionId, runId: answer.runId });
   }
+}
+
+/** In the order in which owners come. */
+function byOwner(asked: readonly AskedStart[]): AskedStart[][] {
+  const parties = new Map<string | null, AskedStart[]>();
+  for (const one of asked) {
+    const { ownerId } = one.start.captured;
+    const party = parties.get(ownerId);
+    if (party) party.push(one);
+    else parties.set(ownerId, [one]);
+  }
+  return [...parties.values()];
 }
 
 function keyOf(run: NewRun): string | undefined {

@@ -1,7 +1,14 @@
 import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { ClsModule, ClsService, ClsServiceManager } from 'nestjs-cls';
-import { ClsScope, ContextCapture, ContextModule, ContextRunner, WorkflowContext } from '../../../lib/context/index.js';
+import {
+  ClsScope,
+  ContextCapture,
+  ContextModule,
+  ContextRunner,
+  OwnerBoundary,
+  WorkflowContext,
+} from '../../../lib/context/index.js';
 import type { ExecutionContext } from '../../../lib/context/index.js';
 
 const scope = new ClsScope(ClsServiceManager.getClsService());
@@ -74,7 +81,10 @@ describe('ContextRunner', () => {
       },
     };
     const loadOwner = (id: string): string => (log.push('load'), id);
-    await new ContextRunner(scope, { loadOwner, ownerContext }).run(execution(), () => void log.push('body'));
+    await new ContextRunner(scope, { loadOwner, boundary: new OwnerBoundary(() => ownerContext) }).run(
+      execution(),
+      () => void log.push('body'),
+    );
     expect(log).toEqual(['enter team-a', 'load', 'body', 'leave team-a']);
   });
 

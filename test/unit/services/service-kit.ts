@@ -1,7 +1,7 @@
 import { ClsServiceManager } from 'nestjs-cls';
 import { v7 } from 'uuid';
 import { z } from 'zod';
-import { ClsScope, ContextCapture } from '../../../lib/context/index.js';
+import { ClsScope, ContextCapture, OwnerBoundary } from '../../../lib/context/index.js';
 import type { CompiledDefinition, CompiledStage } from '../../../lib/engine/definition/compiled-definition.js';
 import type { Hint, JoinedTransaction, StoredEvent, SubjectName } from '../../../lib/engine/ports/index.js';
 import { type MessageOverrides, UnknownWorkflowError } from '../../../lib/errors/index.js';
@@ -15,6 +15,7 @@ import { SubjectToucher } from '../../../lib/services/messages/subject-toucher.j
 import { SignalSender } from '../../../lib/services/messages/signal-sender.js';
 import type { OperationGate } from '../../../lib/services/operations/operation-gate.js';
 import { Operations } from '../../../lib/services/operations/operations.js';
+import { OwnedRuns } from '../../../lib/services/runs/owned-runs.js';
 import { RunCommands } from '../../../lib/services/runs/run-commands.js';
 import { RunReader } from '../../../lib/services/runs/run-reader.js';
 import { RunResults } from '../../../lib/services/runs/run-results.js';
@@ -147,20 +148,21 @@ export function serviceKit({
     },
   };
   const preparer = new RunPreparer(capture, { queue: 'default', maxInputBytes, keyTtlMs: 60_000 });
+  const boundary = new OwnerBoundary();
   const parts = {
     reader: new RunReader(ready, messages),
-    commands: new RunCommands(ready, joiner, operations, { defaultQueue: 'default' }),
+    commands: new RunCommands(ready, joiner, operations, new OwnedRuns(boundary), { defaultQueue: 'default' }),
     results: new RunResults(ready, messages),
-    signals: new SignalSender(ready, joiner, operations, { maxPayloadBytes }),
+    signals: new SignalSender(ready, joiner, operations, new OwnedRuns(boundary), { maxPayloadBytes }),
     stream: new EventStream(),
   };
   const service = new WorkflowService({
     ...parts,
     capture,
     joiner,
-    sender: new EventSender(ready, capture, joiner, { maxPayloadBytes }),
-    toucher: new SubjectToucher(ready, capture, joiner),
-    starter: new RunStarter(ready, preparer, joiner, subjects, { strict }),
+    sender: new EventSender(ready, capture, joiner, boundary, { maxPayloadBytes }),
+    toucher: new SubjectToucher(ready, capture, joiner, boundary),
+    starter: new RunStarter(ready, preparer, joiner, subjects, boundary, { strict }),
     operator: new WorkflowOperator(parts, new DeadLetters(ready, operations)),
   });
   const scopeOf = async (where: string) => ({ owner: await capture.owner({}, where) });
