@@ -32,6 +32,11 @@ export interface EnginePoolOptions {
   readonly warn?: Warn;
 }
 
+export interface TransactionOptions {
+  /** A lock is waited for this long, then error 55P03. @default as long as it takes */
+  readonly lockTimeoutMs?: number;
+}
+
 /** Runs a statement inside the transaction that handed it out. */
 export type TransactionQuery = <Row>(statement: Statement, values?: unknown[]) => Promise<Row[]>;
 
@@ -121,13 +126,18 @@ export class EnginePool {
    *
    * A commit that rejects with a transient error may have happened: re-read before concluding anything.
    */
-  transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T> {
-    return this.begun(this.role === undefined ? [] : [`SET LOCAL ROLE "${this.role.replaceAll('"', '""')}"`], work);
+  transaction<T>(work: (query: TransactionQuery) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    const role = this.role === undefined ? [] : [`SET LOCAL ROLE "${this.role.replaceAll('"', '""')}"`];
+    return this.begun([...role, ...settingsOf(options)], work);
   }
 
   /** The same in a session of one owner, on the role that the pool logs in as: row-level security holds it. */
-  transactionOf<T>(owner: string, work: (query: TransactionQuery) => Promise<T>): Promise<T> {
-    return this.begun([setOwnerText(owner)], work);
+  transactionOf<T>(
+    owner: string,
+    work: (query: TransactionQuery) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
+    return this.begun([setOwnerText(owner), ...settingsOf(options)], work);
   }
 
   /** @param settings what holds until the end of the transaction, sent along with its begin */
@@ -269,6 +279,10 @@ export class EnginePool {
         'without them.',
     );
   }
+}
+
+function settingsOf({ lockTimeoutMs }: TransactionOptions = {}): string[] {
+  return lockTimeoutMs === undefined ? [] : [`SET LOCAL lock_timeout = ${Math.max(1, Math.round(lockTimeoutMs))}`];
 }
 
 function rowsOf<Row>(result: PostgresResult): Row[] {

@@ -2,6 +2,7 @@ import type { JoinedTransaction, OwnerScope } from '../../engine/ports/index.js'
 import { OwnerRequiredError } from '../../errors/index.js';
 import type { EnginePool, TransactionQuery } from '../engine-pool.js';
 import { joined } from '../stores/joined.js';
+import { patiently } from '../stores/patiently.js';
 import type { TableNames } from '../table-names.js';
 import { ownedBy, SET_OWNER } from './owner-setting.js';
 import { inTurn } from './turns.js';
@@ -17,7 +18,7 @@ export interface OwnerSessions {
   readonly guarded: boolean;
   /** Statements that need not be one transaction. */
   run<T>(scope: OwnerScope, work: Work<T>): Promise<T>;
-  /** One transaction. */
+  /** One transaction, tried again while somebody holds a lock that it needs: `work` may be called more than once. */
   transaction<T>(scope: OwnerScope, work: Work<T>): Promise<T>;
   /** Inside the host's transaction, which is left as it was. @param runId the run that they are about */
   within<T>(scope: OwnerScope, runId: string, transaction: JoinedTransaction, work: Work<T>): Promise<T>;
@@ -44,7 +45,7 @@ export class OpenSessions implements OwnerSessions {
   }
 
   transaction<T>(_scope: OwnerScope, work: Work<T>): Promise<T> {
-    return this.pool.transaction(work);
+    return patiently((options) => this.pool.transaction(work, options));
   }
 
   within<T>(_scope: OwnerScope, _runId: string, transaction: JoinedTransaction, work: Work<T>): Promise<T> {
@@ -100,8 +101,10 @@ export class GuardedSessions implements OwnerSessions {
   }
 
   async transaction<T>(scope: OwnerScope, work: Work<T>): Promise<T> {
-    if ('all' in scope) return this.connections.engine.transaction(work);
-    return this.connections.app.transactionOf(required(scope.owner), work);
+    const { app, engine } = this.connections;
+    if ('all' in scope) return patiently((options) => engine.transaction(work, options));
+    const owner = required(scope.owner);
+    return patiently((options) => app.transactionOf(owner, work, options));
   }
 
   async within<T>(scope: OwnerScope, runId: string, transaction: JoinedTransaction, work: Work<T>): Promise<T> {

@@ -108,7 +108,7 @@ export class ChildStarter {
     if (started) return;
     const { counted, nextInMs } = await store.countStarts(definitionId, 1);
     if (roomFor(1, counted, perMinute) > 0) return;
-    const limit = { limit: 'limits.startsPerMinute', value: perMinute, actual: counted, where: definitionId };
+    const limit = { limit: 'limits.startsPerMinute', value: perMinute, actual: perMinute + 1, where: definitionId };
     const cause = new LimitExceededError({ code: 'START_RATE_EXCEEDED', ...limit });
     const { message } = cause;
     throw new ChildNotStartedError({ workflow: definitionId, message }, { cause, retryAfterMs: Math.ceil(nextInMs) });

@@ -31,7 +31,7 @@ export async function rateStarts(
   const { counted } = await store.countStarts(first.definitionId, wanted.length);
   const over = new Set(wanted.slice(roomFor(wanted.length, counted, perMinute)).map(nameOf));
   const refused = new Set(runs.filter((run) => over.has(nameOf(run))).map(({ id }) => id));
-  return { runs: runs.map((run) => (refused.has(run.id) ? refuse(run, counted, perMinute) : run)), refused };
+  return { runs: runs.map((run) => (refused.has(run.id) ? refuse(run, perMinute) : run)), refused };
 }
 
 /** One of each key, and only of those that no run holds. */
@@ -50,11 +50,14 @@ async function freshStarts(
   return fresh.filter((run) => !known.has(run));
 }
 
-/** Its key stays free: whoever starts it later, with the same key, gets a run that runs. */
-function refuse(run: NewRun, counted: number, perMinute: number): NewRun {
+/**
+ * Its key stays free: whoever starts it later, with the same key, gets a run that runs. How often others started is nobody's to know:
+ * the count is of all owners.
+ */
+function refuse(run: NewRun, perMinute: number): NewRun {
   const failure = runFailure(
     'START_RATE_EXCEEDED',
-    { where: run.definitionId, actual: counted, limit: 'limits.startsPerMinute', value: perMinute },
+    { where: run.definitionId, actual: perMinute + 1, limit: 'limits.startsPerMinute', value: perMinute },
     null,
   );
   return {
