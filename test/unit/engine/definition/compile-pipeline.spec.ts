@@ -36,7 +36,13 @@ describe('compilePipeline', () => {
       },
       { key: 'again', index: 2, parallel: false, stages: [['again', 'b']] },
     ]);
-    expect(definition.settings).toEqual({ queue: null, maxStageRuns: 200, deadlineMs: null, actor: 'system' });
+    expect(definition.settings).toEqual({
+      queue: null,
+      maxStageRuns: 200,
+      startsPerMinute: null,
+      deadlineMs: null,
+      actor: 'system',
+    });
   });
 
   it('DEF-2: what a definition and its nodes say goes before what their stages say', async () => {
@@ -45,13 +51,19 @@ describe('compilePipeline', () => {
     const { definition } = await compile(
       (flow) => flow.pipe(D).pipe(D, { key: 'd2', timeout: '5s', queue: 'fast', when }),
       {
-        settings: { queue: 'all', deadline: '2 h', actor: 'on_behalf_of', limits: { maxStageRuns: 10 } },
+        settings: {
+          queue: 'all',
+          deadline: '2 h',
+          actor: 'on_behalf_of',
+          limits: { maxStageRuns: 10, startsPerMinute: 5 },
+        },
       },
     );
 
     expect(definition.settings).toEqual({
       queue: 'all',
       maxStageRuns: 10,
+      startsPerMinute: 5,
       deadlineMs: 7_200_000,
       actor: 'on_behalf_of',
     });

@@ -57,13 +57,16 @@ describe('compileLimits', () => {
     [{ maxOutputBytes: 1.5 }, 'maxOutputBytes must be a whole number from 1 on.'],
     [{ maxInputBytes: 2 ** 40 }, 'maxInputBytes must not be above 268435456.'],
     [{ nestingDepth: -1 }, 'nestingDepth must be a whole number from 0 on.'],
-    [{ maxSteps: 5 }, 'maxSteps is unknown; there are: maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth.'],
+    [
+      { maxSteps: 5 },
+      'maxSteps is unknown; there are: maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth, startsPerMinute.',
+    ],
     [
       JSON.parse('{"__proto__":1}') as object,
-      '__proto__ is unknown; there are: maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth.',
+      '__proto__ is unknown; there are: maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth, startsPerMinute.',
     ],
-    [null, 'limits must be an object with maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth.'],
-    [7, 'limits must be an object with maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth.'],
+    [null, 'limits must be an object with maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth, startsPerMinute.'],
+    [7, 'limits must be an object with maxStageRuns, maxOutputBytes, maxInputBytes, nestingDepth, startsPerMinute.'],
   ])('FAULT C17: %j is refused', (input, problem) => {
     expect(problems(() => compileLimits(input as LimitsInput))).toEqual([problem]);
   });
