@@ -25,10 +25,11 @@ onMessage<{ url: string; listener: string; from: number; count: number }>('work'
 onMessage<{ url: string }>('finish', async ({ url }) => {
   const app = await NestFactory.createApplicationContext(hostWritesModule(url), { logger: false });
   const operator = app.get(WorkflowService).asOperator();
-  for (let open = 1; open > 0;) {
-    const { PENDING, RUNNING } = await operator.count('recording');
-    open = PENDING + RUNNING;
-    if (open > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (;;) {
+    const { runs } = await operator.list({ definition: 'recording', status: ['PENDING', 'RUNNING'] });
+    if (runs.length === 0) break;
+    // Who waits is told of each end, well or not.
+    await Promise.allSettled(runs.map(({ id }) => operator.result(id)));
   }
   await announce('finished');
 });

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleDestroy } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
@@ -12,7 +12,7 @@ import {
 import { announce } from '../../support/process-side.js';
 import { flowOf, stageOf } from './scenes.js';
 
-const STEP_MS = Number(process.env.STEP_MS ?? 0);
+const HELD = process.env.HELD === '1';
 const ASKS = process.env.ASKS_DATABASE === '1';
 
 export interface FaultApp {
@@ -22,14 +22,18 @@ export interface FaultApp {
   /** Starts runs of `quick` and waits for their ends. */
   runToTheEnd(runs: number): Promise<void>;
   wake(times: number): Promise<WakeReport[]>;
+  /** Lets the bodies of `step` end, those to come too. */
+  endBodies(): void;
 }
 
 /** An app whose shutdown hooks are on, as a host's are. */
 export async function createFaultApp(): Promise<FaultApp> {
   let dataSource: DataSource | undefined;
+  let endBodies!: () => void;
+  const mayEnd = new Promise<void>((resolve) => (endBodies = resolve));
   const Step = stageOf('step', async (ctx) => {
     await announce('entered', { run: ctx.run.id, attempt: ctx.attempt });
-    if (STEP_MS > 0) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    if (HELD) await mayEnd;
     if (!ASKS) return { pid: process.pid };
     // The host's own connection must still be there for a body that may end.
     const [row] = (await dataSource!.query('SELECT 1 AS open')) as [{ open: number }];
@@ -46,13 +50,19 @@ export async function createFaultApp(): Promise<FaultApp> {
     ],
     providers: [Step, Quick, Steps, Quicks],
   })
-  class FaultModule {}
+  class FaultModule implements OnModuleDestroy {
+    /** Nest tells the host first: the engine's own shutdown comes right after. */
+    onModuleDestroy(): Promise<void> {
+      return announce('shutting down');
+    }
+  }
   const app = await NestFactory.createApplicationContext(FaultModule, { logger: ['error', 'warn'] });
   dataSource = app.get(DataSource);
   app.enableShutdownHooks();
   const [workflows, wake] = [app.get(WorkflowService), app.get(WakeService)];
   return {
     start: async (runs) => (await workflows.startMany(Steps, inputs(runs))).map(({ run }) => run.id),
+    endBodies,
     startAndWait: () => workflows.startAndWait(Steps, { n: 1 }),
     runToTheEnd: async (runs) => {
       const started = await workflows.startMany(Quicks, inputs(runs));

@@ -7,7 +7,7 @@ import { announce, onMessage } from '../../support/process-side.js';
  * An app in a process of its own, told what to do by messages.
  *
  * Environment: DATABASE_URL, WORKFLOW (module options as JSON), CLOCK_SKEW_MS (how far this host's clock is ahead),
- * STEP_MS (how long the body of `step` works), ASKS_DATABASE (1: it then asks the host's database).
+ * HELD (1: the body of `step` ends when the test says `end`), ASKS_DATABASE (1: it then asks the host's database).
  */
 const skewMs = Number(process.env.CLOCK_SKEW_MS ?? 0);
 if (skewMs !== 0) skewClock(skewMs);
@@ -24,6 +24,7 @@ void import('./fault-app.js').then(async ({ createFaultApp }) => {
     await announce('ran', { rss: settledRss() });
   });
   onMessage<{ times: number }>('wake', async ({ times }) => announce('woken', { reports: await app.wake(times) }));
+  onMessage('end', () => app.endBodies());
   onMessage('wait', () => {
     const waiting = app.startAndWait().catch((error: { code?: string }) => announce('rejected', { code: error.code }));
     void waiting;

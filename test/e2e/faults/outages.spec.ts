@@ -23,7 +23,7 @@ it('FAULT L4: with the database gone for 10 s and 50 runs in flight the process 
   const url = await createDatabase(server.url());
   const workflow = { migrations: 'run', worker: { concurrency: RUNS } };
   const worker = forkProcess('test/e2e/faults/fault.process.ts', {
-    env: { DATABASE_URL: url, WORKFLOW: JSON.stringify(workflow), STEP_MS: '2000' },
+    env: { DATABASE_URL: url, WORKFLOW: JSON.stringify(workflow), HELD: '1' },
   });
   await worker.waitFor('ready');
   worker.send('start', { runs: RUNS });
@@ -31,6 +31,9 @@ it('FAULT L4: with the database gone for 10 s and 50 runs in flight the process 
   for (let run = 0; run < RUNS; run++) await worker.waitFor('entered');
 
   await server.stop('fast');
+  // The bodies end while there is nobody to tell.
+  worker.send('end');
+  // Real time is what is tested: retries and heartbeats come round while nothing answers.
   await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
   const again = await startEmbeddedPostgres({ dataDir, port });
   const back = performance.now();

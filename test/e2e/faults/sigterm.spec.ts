@@ -3,8 +3,6 @@ import { freshDatabase, type FreshDatabase } from '../../support/database.js';
 import { forkProcess, type TestProcess } from '../../support/processes.js';
 import { until } from './scenes.js';
 
-const STEP_MS = 2_000;
-
 describe('SIGTERM, in real processes', () => {
   jest.setTimeout(90_000);
   let database: FreshDatabase;
@@ -21,7 +19,7 @@ describe('SIGTERM, in real processes', () => {
       env: {
         DATABASE_URL: database.url,
         WORKFLOW: JSON.stringify(workflow),
-        STEP_MS: String(STEP_MS),
+        HELD: '1',
         ASKS_DATABASE: '1',
         ...env,
       },
@@ -63,12 +61,14 @@ describe('SIGTERM, in real processes', () => {
   const clean = (worker: TestProcess): void =>
     expect(worker.output).not.toMatch(/ERROR|escaped|after it was over|could not|does not answer|takes longer/);
 
-  it('FAULT L5, FAULT G12: in a stage of 2 s it drains within the grace, its last record on an open database', async () => {
+  it('FAULT L5, FAULT G12: in a stage it drains within the grace, its last record on an open database', async () => {
     const worker = await spawn({});
     worker.send('start', { runs: 1 });
     await worker.waitFor('entered');
-    const end = await worker.kill('SIGTERM');
-    expect(end).toEqual({ code: null, signal: 'SIGTERM' });
+    const ended = worker.kill('SIGTERM');
+    await worker.waitFor('shutting down');
+    worker.send('end');
+    expect(await ended).toEqual({ code: null, signal: 'SIGTERM' });
     expect(await theRun()).toMatchObject({ stage: 'COMPLETED', attempt: 1, losses: 0, output: { open: 1 } });
     clean(worker);
   });
@@ -81,7 +81,7 @@ describe('SIGTERM, in real processes', () => {
     await worker.kill('SIGTERM');
     expect(performance.now() - begun).toBeLessThan(10_000);
     expect(await theRun()).toMatchObject({ status: 'RUNNING', stage: 'PENDING', losses: 0 });
-    const other = await spawn({}, { STEP_MS: '0' });
+    const other = await spawn({}, { HELD: '0' });
     await expect(other.waitFor('entered')).resolves.toMatchObject({ attempt: 1 });
     await until(async () => (await theRun()).status === 'COMPLETED');
     expect(await theRun()).toMatchObject({ attempt: 1, losses: 0, output: { pid: other.pid } });
@@ -99,7 +99,9 @@ describe('SIGTERM, in real processes', () => {
     const letGo = await hold('workflow_jobs');
     await standsBefore();
     const ended = worker.kill('SIGTERM');
+    await worker.waitFor('shutting down');
     await letGo();
+    worker.send('end');
     await ended;
     expect(await theRun()).toMatchObject({ stage: 'COMPLETED', attempt: 1, losses: 0, output: { open: 1 } });
     clean(worker);
@@ -120,7 +122,7 @@ describe('SIGTERM, in real processes', () => {
     await ended;
     clean(worker);
     expect(await theRun()).toMatchObject({ status: 'RUNNING', losses: 1 });
-    const other = await spawn({}, { STEP_MS: '0' });
+    const other = await spawn({}, { HELD: '0' });
     await until(async () => (await theRun()).status === 'COMPLETED');
     expect(await theRun()).toMatchObject({ losses: 1, attempt: 1, output: { pid: other.pid } });
     await other.kill('SIGTERM');
@@ -132,6 +134,7 @@ describe('SIGTERM, in real processes', () => {
     await worker.waitFor('entered');
     const ended = worker.kill('SIGTERM');
     await expect(worker.waitFor('rejected')).resolves.toMatchObject({ code: 'SHUTTING_DOWN' });
+    worker.send('end');
     await ended;
     expect(await theRun()).toMatchObject({ stage: 'COMPLETED' });
   });
