@@ -4,6 +4,7 @@ import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
 import { describeChildren } from './suites/children.suite.js';
 import { describeClaims } from './suites/claims.suite.js';
 import { describeDefinitions } from './suites/definitions.suite.js';
+import { describeEffects } from './suites/effects.suite.js';
 import { describeEventLimits } from './suites/event-limits.suite.js';
 import { describeEventSweeps } from './suites/event-sweeps.suite.js';
 import { describeEvents } from './suites/events.suite.js';
@@ -25,6 +26,7 @@ import { describeStandingAnswers } from './suites/standing-answers.suite.js';
 import { describeStarts } from './suites/starts.suite.js';
 import { describeReruns } from './suites/reruns.suite.js';
 import { describeResumptions } from './suites/resumptions.suite.js';
+import { describeStepLeases } from './suites/step-leases.suite.js';
 import { describeStepWrites } from './suites/step-writes.suite.js';
 import { describeSuspensionMarks } from './suites/suspension-marks.suite.js';
 import { describeSuspensions } from './suites/suspensions.suite.js';
@@ -53,6 +55,8 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   outbox: describeOutbox,
   definitions: describeDefinitions,
   'step writes': describeStepWrites,
+  'leases of steps': describeStepLeases,
+  effects: describeEffects,
   suspensions: describeSuspensions,
   'marks at a suspension': describeSuspensionMarks,
   'waits that were left behind': describeAbandonedWaits,
