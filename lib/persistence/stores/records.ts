@@ -20,7 +20,6 @@ import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
 import { fromJoined, fromLinear, groupByRun, settledBy, type Attempted, type Joinable } from './joined-outcomes.js';
 import { joined } from './joined.js';
 import { isBare, isPlain, recordRow } from './linear.js';
-import { setLockTimeout } from './lock-timeout.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
 import { finishedRun, settle } from './settlement.js';
 import type { StoreContext } from './store-context.js';
@@ -160,10 +159,10 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
   private async recordJoined(records: readonly Joinable[], { lockTimeoutMs }: RecordOptions): Promise<RecordVerdict[]> {
     if (records.length === 0) return [];
     try {
-      return await this.context.pool.transaction(async (query) => {
-        if (lockTimeoutMs !== undefined) await setLockTimeout(query, lockTimeoutMs);
-        return this.storeJoined(query, records, lockTimeoutMs !== undefined);
-      });
+      return await this.context.pool.transaction(
+        (query) => this.storeJoined(query, records, lockTimeoutMs !== undefined),
+        { lockTimeoutMs },
+      );
     } catch (error) {
       if (lockTimeoutMs !== undefined && isLockTimeout(error)) return records.map(() => BUSY);
       throw error;

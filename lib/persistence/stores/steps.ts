@@ -20,7 +20,6 @@ import { stepLeaseValues, type EffectRow } from '../dialects/postgres/statements
 import { stepValues, type StepAnswer } from '../dialects/postgres/statements/step-writes.js';
 import { suspendedValues, type FencedRow } from '../dialects/postgres/statements/suspend.js';
 import { joined } from './joined.js';
-import { setLockTimeout } from './lock-timeout.js';
 import { inWaves, lastOfEach, type PlacedWrite } from './step-waves.js';
 import type { StoreContext } from './store-context.js';
 
@@ -75,10 +74,10 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
   async suspend(records: readonly SuspendRecord[], { lockTimeoutMs }: RecordOptions = {}): Promise<SuspendVerdict[]> {
     if (records.length === 0) return [];
     try {
-      return await this.context.pool.transaction(async (query) => {
-        if (lockTimeoutMs !== undefined) await setLockTimeout(query, lockTimeoutMs);
-        return this.suspendLocked(query, records.map(withoutRepeats), lockTimeoutMs !== undefined);
-      });
+      return await this.context.pool.transaction(
+        (query) => this.suspendLocked(query, records.map(withoutRepeats), lockTimeoutMs !== undefined),
+        { lockTimeoutMs },
+      );
     } catch (error) {
       if (lockTimeoutMs !== undefined && isLockTimeout(error)) return records.map(() => BUSY);
       throw error;
