@@ -1,8 +1,8 @@
 import { encodeJson } from '../../engine/codec/index.js';
 import type { AuditFilter } from '../../engine/ports/index.js';
-import { InvalidOptionsError, type OptionProblem, UndefinedIdError } from '../../errors/index.js';
 import type { RunHandle } from '../../interfaces/index.js';
-import { isUuid, runIdOf } from '../runs/run-id.js';
+import { ListCheck } from '../runs/list-check.js';
+import { runIdOf } from '../runs/run-id.js';
 
 export interface ListAuditOptions {
   /** Of this run. @default all */
@@ -17,10 +17,7 @@ export interface ListAuditOptions {
   readonly limit?: number;
 }
 
-const PAGE_SIZE = 50;
-const LARGEST_PAGE = 500;
-const FILTERS = ['run', 'actor', 'action'] as const;
-const KNOWN: readonly string[] = [...FILTERS, 'after', 'limit'];
+const NAMES = { filters: ['run', 'actor', 'action'], cursor: 'after' } as const;
 
 /**
  * Checks a filter, and says all that is wrong at once.
@@ -29,28 +26,15 @@ const KNOWN: readonly string[] = [...FILTERS, 'after', 'limit'];
  * meant (fault A18); RunNotFoundError
  */
 export function readAuditFilter(options: ListAuditOptions, where: string): AuditFilter {
-  const problems: OptionProblem[] = [];
-  const need = (holds: boolean, path: string, message: string): void =>
-    void (holds || problems.push({ path, message }));
-  for (const name of Object.keys(options))
-    need(KNOWN.includes(name), name, `is not an option; there are ${KNOWN.join(', ')}`);
-  for (const name of FILTERS) {
-    if (name in options && options[name] === undefined)
-      throw new UndefinedIdError({ what: name, where, hint: 'leave it out to list all' });
-  }
-  const { run, actor, action, after, limit = PAGE_SIZE } = options;
-  need(actor !== null, 'actor', 'must be an actor; leave it out to list what anybody asked for');
-  need(action === undefined || (typeof action === 'string' && action !== ''), 'action', 'must be a text');
-  const isPage = Number.isInteger(limit) && limit >= 1 && limit <= LARGEST_PAGE;
-  need(isPage, 'limit', `must be an integer from 1 to ${LARGEST_PAGE}`);
-  const isCursor = after === undefined || after === null || (typeof after === 'string' && isUuid(after));
-  need(isCursor, 'after', 'must be `after` of the page before');
-  if (problems.length > 0) throw new InvalidOptionsError({ where, problems });
+  const check = new ListCheck(options, NAMES, where);
+  const { run, actor, action } = options;
+  check.need(actor !== null, 'actor', 'must be an actor; leave it out to list what anybody asked for');
+  check.need(action === undefined || (typeof action === 'string' && action !== ''), 'action', 'must be a text');
+  const page = check.page();
   return {
     runId: run === undefined ? undefined : runIdOf(run, where),
     actor: actor === undefined ? undefined : encodeJson(actor, { kind: 'input', what: `${where}: actor` }),
     action,
-    before: after ?? undefined,
-    limit,
+    ...page,
   };
 }

@@ -1,7 +1,6 @@
 import { encodeJson } from '../../engine/codec/json.js';
 import type { AnnotationFilter } from '../../engine/ports/index.js';
-import { InvalidOptionsError, type OptionProblem, UndefinedIdError } from '../../errors/index.js';
-import { isUuid } from './run-id.js';
+import { ListCheck } from './list-check.js';
 
 export interface ListAnnotationsOptions {
   /** Keys that begin like this. @default all */
@@ -22,10 +21,10 @@ export interface ListAnnotationsOptions {
   readonly cursor?: string | null;
 }
 
-const PAGE_SIZE = 50;
-const LARGEST_PAGE = 500;
-const FILTERS = ['keyPrefix', 'scope', 'actor', 'attempt', 'since', 'until'] as const;
-const KNOWN: readonly string[] = [...FILTERS, 'limit', 'cursor'];
+const NAMES = {
+  filters: ['keyPrefix', 'scope', 'actor', 'attempt', 'since', 'until'],
+  cursor: 'cursor',
+} as const;
 
 /**
  * Checks a filter, and says all that is wrong at once.
@@ -34,31 +33,19 @@ const KNOWN: readonly string[] = [...FILTERS, 'limit', 'cursor'];
  * meant (fault A18)
  */
 export function readAnnotationFilter(runId: string, options: ListAnnotationsOptions, where: string): AnnotationFilter {
-  const problems: OptionProblem[] = [];
-  const need = (holds: boolean, path: string, message: string): void =>
-    void (holds || problems.push({ path, message }));
-
-  for (const name of Object.keys(options))
-    need(KNOWN.includes(name), name, `is not an option; there are ${KNOWN.join(', ')}`);
-  for (const name of FILTERS) {
-    if (name in options && options[name] === undefined)
-      throw new UndefinedIdError({ what: name, where, hint: 'leave it out to list all' });
-  }
-  const { keyPrefix, scope, actor, attempt, since, until, limit = PAGE_SIZE, cursor } = options;
-  need(keyPrefix === undefined || typeof keyPrefix === 'string', 'keyPrefix', 'must be a text');
-  need(scope === undefined || scope === 'run' || scope === 'stage', 'scope', `must be 'run' or 'stage'`);
-  need(actor !== null, 'actor', 'must be an actor; leave it out to list those of anybody');
-  need(attempt === undefined || (Number.isInteger(attempt) && attempt >= 1), 'attempt', 'must be an integer from 1 on');
-  need(isDate(since), 'since', 'must be a valid Date');
-  need(isDate(until), 'until', 'must be a valid Date');
-  need(
-    Number.isInteger(limit) && limit >= 1 && limit <= LARGEST_PAGE,
-    'limit',
-    `must be an integer from 1 to ${LARGEST_PAGE}`,
+  const check = new ListCheck(options, NAMES, where);
+  const { keyPrefix, scope, actor, attempt, since, until } = options;
+  check.need(keyPrefix === undefined || typeof keyPrefix === 'string', 'keyPrefix', 'must be a text');
+  check.need(scope === undefined || scope === 'run' || scope === 'stage', 'scope', `must be 'run' or 'stage'`);
+  check.need(actor !== null, 'actor', 'must be an actor; leave it out to list those of anybody');
+  check.need(
+    attempt === undefined || (Number.isInteger(attempt) && attempt >= 1),
+    'attempt',
+    'must be an integer from 1 on',
   );
-  const isCursor = cursor === undefined || cursor === null || (typeof cursor === 'string' && isUuid(cursor));
-  need(isCursor, 'cursor', 'must be the cursor of the page before');
-  if (problems.length > 0) throw new InvalidOptionsError({ where, problems });
+  check.need(isDate(since), 'since', 'must be a valid Date');
+  check.need(isDate(until), 'until', 'must be a valid Date');
+  const page = check.page();
   return {
     runId,
     keyPrefix,
@@ -67,8 +54,7 @@ export function readAnnotationFilter(runId: string, options: ListAnnotationsOpti
     attempt,
     since: since?.toISOString(),
     until: until?.toISOString(),
-    before: cursor ?? undefined,
-    limit,
+    ...page,
   };
 }
 
