@@ -1,4 +1,4 @@
-import type { DecideContext, EnteredRun } from '../state/enter-node.js';
+import type { DecideContext, EnteredRun } from '../state/deciding.js';
 import type { RunState, Transition } from '../state/rows.js';
 import type { CompiledRetryPolicy } from '../retry/retry-policy.js';
 

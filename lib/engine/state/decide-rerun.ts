@@ -1,6 +1,7 @@
 import { closestName } from '../../errors/index.js';
 import type { CompiledDefinition, CompiledNode } from '../definition/compiled-definition.js';
-import { enterNode, type DecideContext } from './enter-node.js';
+import type { DecideContext } from './deciding.js';
+import { enterNode } from './enter-node.js';
 import { nodeOutput } from './node-output.js';
 import type { RunState, StageRunState, Transition } from './rows.js';
 import type { RunStatus } from './statuses.js';

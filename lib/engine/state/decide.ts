@@ -1,15 +1,7 @@
 import type { CompiledDefinition, CompiledStage } from '../definition/compiled-definition.js';
 import type { SettleEvent } from '../ports/work-store.js';
-import {
-  askWhen,
-  enterNode,
-  failedEvent,
-  jobFor,
-  NO_CHANGE,
-  runFailure,
-  type DecideContext,
-  type EnteredRun,
-} from './enter-node.js';
+import type { DecideContext, EnteredRun } from './deciding.js';
+import { askWhen, enterNode, failedEvent, jobFor, NO_CHANGE, runFailure } from './enter-node.js';
 import { decodeOutput, nodeOutput } from './node-output.js';
 import { decodeJson } from '../codec/json.js';
 import type { EngineEvent, JsonText, RunFailure, RunState, StageRunState, Transition } from './rows.js';

@@ -7,7 +7,7 @@ import type {
   CompiledStage,
   WhenContext,
 } from '../definition/compiled-definition.js';
-import type { NextId } from '../ports/ids.js';
+import type { DecideContext, EnteredRun } from './deciding.js';
 import { decodeOutput, nodeOutput } from './node-output.js';
 import type {
   EngineEvent,
@@ -19,21 +19,6 @@ import type {
   RunFailure,
   Transition,
 } from './rows.js';
-
-/** What deciding needs beyond definition and state. */
-export interface DecideContext {
-  readonly nextId: NextId;
-  /** Queue of stages for which neither stage, run nor definition names one (RUN-6). */
-  readonly defaultQueue: string;
-}
-
-/** The part of a run that entering a node looks at. */
-export interface EnteredRun {
-  readonly id: string;
-  readonly queue: string | null;
-  readonly input: JsonText;
-  readonly stageRunCount: number;
-}
 
 /** How much longer than a stage's own timeout its lease may last: the timeout must be seen first. */
 const CAP_MARGIN_MS = 60_000;

@@ -1,6 +1,7 @@
 import type { NodeVisited } from '../definition/index.js';
 import type { CompiledGraph } from '../graph/index.js';
-import { failedEvent, NO_CHANGE, type EnteredRun } from '../state/enter-node.js';
+import type { EnteredRun } from '../state/deciding.js';
+import { failedEvent, NO_CHANGE } from '../state/enter-node.js';
 import type { RunState, Transition } from '../state/rows.js';
 import { GraphWalk, type WalkContext, type Walked } from './graph-walk.js';
 

@@ -1,7 +1,8 @@
 import { decodeJson } from '../codec/json.js';
 import { ExpressionValues } from '../expression/index.js';
 import { DONE, SKIPPED, type CompiledGraph, type CompiledGraphNode } from '../graph/index.js';
-import { runFailure, type DecideContext, type EnteredRun } from '../state/enter-node.js';
+import type { DecideContext, EnteredRun } from '../state/deciding.js';
+import { runFailure } from '../state/enter-node.js';
 import type {
   EngineEvent,
   JsonText,

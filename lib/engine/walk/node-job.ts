@@ -1,5 +1,6 @@
 import type { CompiledGraph, CompiledGraphNode } from '../graph/index.js';
-import { capOf, type DecideContext } from '../state/enter-node.js';
+import type { DecideContext } from '../state/deciding.js';
+import { capOf } from '../state/enter-node.js';
 import type { NewJob } from '../state/rows.js';
 
 /** A job for a visit of a node: its queue is the node's → the run's → the graph's → the module's (RUN-6). */

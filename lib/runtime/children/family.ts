@@ -1,6 +1,6 @@
 import type { ChangeDecision, FinishedRun, LockedRun, OrphanedRun, WorkflowStore } from '../../engine/ports/index.js';
 import { decideCancel } from '../../engine/state/decide.js';
-import type { DecideContext } from '../../engine/state/enter-node.js';
+import type { DecideContext } from '../../engine/state/deciding.js';
 import { BackgroundLoop } from '../background/background-loop.js';
 import type { Outages } from '../background/outages.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';

@@ -1,6 +1,6 @@
 import type { ChangeDecision, FinishedRun, LockedRun, WorkflowStore } from '../../engine/ports/index.js';
 import { decideTimeout } from '../../engine/state/decide.js';
-import type { DecideContext } from '../../engine/state/enter-node.js';
+import type { DecideContext } from '../../engine/state/deciding.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
 import type { DefinitionSource } from '../execution/definition-source.js';
 

@@ -1,7 +1,7 @@
 import type { ChangeDecision, FinishedRun, LockedRun, WorkflowStore } from '../../engine/ports/index.js';
 import type { DefinitionSource } from '../execution/definition-source.js';
 import { decideStuck } from '../../engine/state/decide.js';
-import type { DecideContext } from '../../engine/state/enter-node.js';
+import type { DecideContext } from '../../engine/state/deciding.js';
 import { formatDuration } from '../../engine/time/index.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
 

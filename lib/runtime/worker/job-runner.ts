@@ -1,5 +1,6 @@
 import type { ClaimedJob, NextId, WorkflowStore } from '../../engine/ports/index.js';
-import { queueOf, type DecideContext } from '../../engine/state/enter-node.js';
+import type { DecideContext } from '../../engine/state/deciding.js';
+import { queueOf } from '../../engine/state/enter-node.js';
 import type { StageOutcome } from '../../engine/state/rows.js';
 import { detached } from '../background/detached.js';
 import type { Outages } from '../background/outages.js';

@@ -1,7 +1,7 @@
 import { describeFailure, type FailureRecord } from '../../engine/codec/index.js';
 import type { Lease, LinearRecord, RecordedBeside } from '../../engine/ports/index.js';
 import { decideNext } from '../../engine/state/decide.js';
-import type { DecideContext } from '../../engine/state/enter-node.js';
+import type { DecideContext } from '../../engine/state/deciding.js';
 import { nodeOutput } from '../../engine/state/node-output.js';
 import type { Suspension } from '../../engine/steps/index.js';
 import type { EngineEvent, NewStageRun, StageOutcome, Transition } from '../../engine/state/rows.js';

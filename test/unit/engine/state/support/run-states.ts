@@ -1,4 +1,4 @@
-import type { DecideContext } from '../../../../../lib/engine/state/enter-node.js';
+import type { DecideContext } from '../../../../../lib/engine/state/deciding.js';
 import type { RunState, StageRunState } from '../../../../../lib/engine/state/rows.js';
 
 /** Ids that are counted, and the module's queue. */
