@@ -1,10 +1,14 @@
 import type { INestApplicationContext, ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { WorkflowModule, type WorkflowModuleOptions } from 'nestjs-workflow-engine';
+import { WorkflowHost, WorkflowModule, type WorkflowModuleOptions } from 'nestjs-workflow-engine';
+import { within } from '../../lib/runtime/background/within.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { registerOpen } from '../support/open-resources.js';
 import { GREETING } from './greeting.js';
+
+/** A drain without a grace takes half of it at most. */
+const ABANDON_MS = 20_000;
 
 export interface AppOptions {
   readonly database?: FreshDatabase;
@@ -31,7 +35,7 @@ export async function buildApp({
   ];
   const app = await Test.createTestingModule({ imports: [...own, ...imports], providers }).compile();
   const close = app.close.bind(app);
-  const closed = registerOpen({ kind: 'app on', name: place.name, close });
+  const closed = registerOpen({ kind: 'app on', name: place.name, close: () => abandon(app) });
   app.close = async () => {
     closed();
     await close();
@@ -52,12 +56,24 @@ export function signal<T = void>(): { readonly promise: Promise<T>; readonly res
   return { promise, resolve };
 }
 
-/** Runs an app for the length of `work`. */
+/** Runs an app for the length of `work`. What fails it is what the test says, even while a body is held. */
 export async function withApp<T>(options: AppOptions, work: (app: INestApplicationContext) => Promise<T>): Promise<T> {
   const app = await startApp(options);
+  let answer: T;
   try {
-    return await work(app);
-  } finally {
-    await app.close();
+    answer = await work(app);
+  } catch (error) {
+    await abandon(app);
+    throw error;
   }
+  await app.close();
+  return answer;
+}
+
+/** Closes an app whose test has failed: bodies that wait for the test would use up the whole grace, and its time. */
+async function abandon(app: INestApplicationContext): Promise<void> {
+  // One that never came up has nothing to drain, and may not answer.
+  const drained = (async () => app.get(WorkflowHost, { strict: false }).drain(0))();
+  await within(ABANDON_MS, drained);
+  await app.close().catch(() => undefined);
 }

@@ -6,6 +6,8 @@
  */
 import { TestEnvironment } from 'jest-environment-node';
 
+/** More than an app takes whose bodies never end. */
+const CLOSE_MS = 45_000;
 const KEY = Symbol.for('workflow-tests:open-resources');
 
 export default class TestFileEnvironment extends TestEnvironment {
@@ -24,11 +26,24 @@ export default class TestFileEnvironment extends TestEnvironment {
     const problems = leaked.map(({ kind, name }) => `still open at the end of the file: ${kind} ${name}`);
     for (const resource of [...leaked, ...automatic]) {
       try {
-        await resource.close();
+        await inTime(resource.close());
       } catch (error) {
         problems.push(`could not close ${resource.kind} ${resource.name}: ${String(error)}`);
       }
     }
     return problems;
+  }
+}
+
+/** A pool whose client a failed test still holds never ends: it would hold up the whole run, and hide what failed. */
+async function inTime(closing) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it does not end within ${CLOSE_MS / 1_000} s`)), CLOSE_MS);
+  });
+  try {
+    await Promise.race([closing, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
