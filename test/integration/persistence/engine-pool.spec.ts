@@ -1,4 +1,6 @@
+import type { EventEmitter } from 'node:events';
 import { DataSource } from 'typeorm';
+import { poolOf } from '../../../lib/persistence/data-source/postgres-driver.js';
 import { isDataError, isLockTimeout, isTransientError } from '../../../lib/persistence/database-errors.js';
 import { EnginePool } from '../../../lib/persistence/engine-pool.js';
 import type { TransactionQuery, EnginePoolOptions, Statement } from '../../../lib/persistence/engine-pool.js';
@@ -36,6 +38,12 @@ describe('EnginePool', () => {
   async function pidOf(pool: EnginePool): Promise<number> {
     const [row] = await pool.query<{ pid: number }>(PID);
     return row!.pid;
+  }
+
+  /** Resolves when the next call has its connection. */
+  function connectionTaken(pool: EnginePool): Promise<void> {
+    const connections = poolOf(pool.dataSource) as unknown as EventEmitter;
+    return new Promise((resolve) => connections.once('acquire', () => resolve()));
   }
 
   async function terminate(pid: number): Promise<void> {
@@ -98,11 +106,19 @@ describe('EnginePool', () => {
     await onBoth((query) => query(ONE, [1]));
     await onBoth((query) => query(statement('deallocate', 'DEALLOCATE ALL')));
     let begun = 0;
+    let single: Promise<unknown> | undefined;
     const transaction = pool.transaction(async (query) => {
       begun += 1;
+      if (!single) {
+        const second = connectionTaken(pool);
+        single = pool.query(ONE, [6]);
+        // Each on its connection: both send in this turn, with names, before either can be answered.
+        await second;
+      }
       return query(ONE, [5]);
     });
-    expect(await Promise.all([pool.query(ONE, [6]), transaction])).toEqual([[{ one: 6 }], [{ one: 5 }]]);
+    expect(await transaction).toEqual([{ one: 5 }]);
+    expect(await single).toEqual([{ one: 6 }]);
     expect(begun).toBe(2);
     expect(warnings).toHaveLength(1);
   });
