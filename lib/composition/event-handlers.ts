@@ -1,8 +1,9 @@
 import type { DefinitionRegistry, FoundEventHandler, HandlerResolver } from '../discovery/index.js';
-import type { WorkflowEvent } from '../interfaces/index.js';
+import type { WorkflowEvent, WorkflowEventType } from '../interfaces/index.js';
 import type { EventHandler } from '../services/events/event-dispatcher.js';
 
-type HandlerInstance = Record<string, (event: WorkflowEvent) => unknown>;
+type AnyEvent = WorkflowEvent<WorkflowEventType>;
+type HandlerInstance = Record<string, (event: AnyEvent) => unknown>;
 
 /** The methods that discovery found, callable; anew when a module that is loaded lazily brings more. */
 export class BoundHandlers {
@@ -30,8 +31,9 @@ export class BoundHandlers {
       // Not the names alone: classes share them, and in minified code most do. New handlers come behind known ones.
       name: `${place}.${method} #${at}`,
       types: new Set(types),
-      handle: async (event: WorkflowEvent) => {
-        const instance = await this.resolver.resolve<HandlerInstance>(handler, () => ({ event, runId: event.run.id }));
+      handle: async (event: AnyEvent) => {
+        const request = () => ({ event, runId: event.run?.id ?? null });
+        const instance = await this.resolver.resolve<HandlerInstance>(handler, request);
         return instance[method]!(event);
       },
     };

@@ -1,6 +1,6 @@
 import type { DefinitionRegistry } from '../discovery/index.js';
 import { decodeJson } from '../engine/codec/json.js';
-import type { WorkflowEvent } from '../interfaces/index.js';
+import type { WorkflowEvent, WorkflowEventType } from '../interfaces/index.js';
 import type { EventSink, RelayedEvent } from '../runtime/outbox/relayed-event.js';
 import type { EventDispatcher } from '../services/events/event-dispatcher.js';
 
@@ -20,8 +20,9 @@ export class RelaySink implements EventSink {
 
   async deliver(relayed: RelayedEvent): Promise<void> {
     const { id, type, run, stage, ownerId, subject, trace, at, data } = relayed;
-    const startedBy = relayed.actor === null ? null : decodeJson(relayed.actor, `The actor of run ${run.id}`);
-    const runAs = await this.#runAs(relayed, startedBy);
+    const startedBy = relayed.actor === null ? null : decodeJson(relayed.actor, `The actor of event ${id}`);
+    // Who published a definition stands for himself.
+    const runAs = run === null ? startedBy : await this.#runAs(run, startedBy);
     const event = {
       id,
       type,
@@ -33,12 +34,12 @@ export class RelaySink implements EventSink {
       runAs,
       at: new Date(at),
       data,
-    } as WorkflowEvent;
+    } as WorkflowEvent<WorkflowEventType>;
     await this.parts.dispatcher.deliver({ event, context: { ownerId, actor: runAs, startedBy, run, trace } });
   }
 
   /** Null where this build does not know the definition: a handler must not act as somebody that was guessed. */
-  async #runAs({ run }: RelayedEvent, startedBy: unknown): Promise<unknown> {
+  async #runAs(run: NonNullable<RelayedEvent['run']>, startedBy: unknown): Promise<unknown> {
     const definition = this.parts.registry.definitions.get(run.definition)?.get(run.version);
     if (!definition) return null;
     if (definition.compiled.settings.actor === 'on_behalf_of') return startedBy;

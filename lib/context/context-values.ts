@@ -27,7 +27,8 @@ export interface ExecutionContext {
   readonly actor: unknown;
   /** Who started the run, as it is stored: what runs started from inside are started by. @default null */
   readonly startedBy?: unknown;
-  readonly run: CurrentRun;
+  /** Null for what is about no run: handlers of events about definitions. */
+  readonly run: CurrentRun | null;
   readonly stage?: CurrentStage;
   /** W3C traceparent of whoever started the run, or null. */
   readonly trace: string | null;

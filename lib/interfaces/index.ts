@@ -61,6 +61,9 @@ export type {
   WorkflowEventData,
   WorkflowEventOf,
   WorkflowEventType,
+  DefinitionEventData,
+  RunEventType,
+  RunRef,
 } from './workflow-event.js';
 export type { WorkflowModuleAsyncOptions, WorkflowOptionsFactory } from './workflow-module-async-options.js';
 export type {

@@ -1,8 +1,11 @@
 import type { SubjectName } from '../engine/ports/step-store.js';
 import type { EngineEventType } from '../engine/state/rows.js';
 
-/** What is told of runs and stages, by name. */
+/** What is told of runs, stages and definitions, by name. */
 export type WorkflowEventType = EngineEventType;
+
+/** Of those what is told of runs and their stages. */
+export type RunEventType = Extract<WorkflowEventType, `run:${string}` | `stage:${string}`>;
 
 /** What each event carries as `data`. Instants are ISO 8601. */
 export interface WorkflowEventData {
@@ -18,7 +21,17 @@ export interface WorkflowEventData {
   'stage:skipped': EventData;
   'stage:retrying': EventData & { readonly attempt: number; readonly nextAt: string; readonly willRetry: true };
   'stage:failed': EventData & { readonly willRetry: false };
+  'definition:published': DefinitionEventData;
+  'definition:retired': DefinitionEventData;
 }
+
+/** A version of a graph. */
+export type DefinitionEventData = EventData & {
+  readonly definition: string;
+  readonly version: number;
+  readonly fingerprint: string;
+  readonly note: string | null;
+};
 
 /** Open: a later version may add to it. */
 export type EventData = Readonly<Record<string, unknown>>;
@@ -27,27 +40,35 @@ export type EventData = Readonly<Record<string, unknown>>;
  * What `@OnWorkflowEvent` methods are given. Told after commit, at least once, in order per run: `id` is the same each
  * time, so a handler that must not do a thing twice remembers it.
  *
- * @typeParam T one name, or a union of them; narrow on `event.type`.
+ * @typeParam T one name, or a union of them; narrow on `event.type`. @default all that is told of runs and stages
  */
-export type WorkflowEvent<T extends WorkflowEventType = WorkflowEventType> = { [K in T]: WorkflowEventOf<K> }[T];
+export type WorkflowEvent<T extends WorkflowEventType = RunEventType> = { [K in T]: WorkflowEventOf<K> }[T];
 
 export interface WorkflowEventOf<T extends WorkflowEventType> {
   readonly id: string;
   readonly type: T;
-  readonly run: { readonly id: string; readonly definition: string; readonly version: number };
+  /** Null on `definition:*` events: no run stands behind them. */
+  readonly run: T extends RunEventType ? RunRef : null;
   /** The stage run it is about; only on `stage:*` events. */
   readonly stage: T extends `stage:${string}` ? StageRunRef : undefined;
-  /** Who the run belongs to: the stored id. */
+  /** Who it belongs to: the stored id. Of a definition null where all owners share it. */
   readonly owner: string | null;
   /** What the run is about, or null. */
   readonly subject: SubjectName | null;
-  /** Who started the run. */
+  /** Who started the run; of a definition who published or retired it. */
   readonly actor: unknown;
   /** On whose behalf it acts: `actor`, or the system actor. */
   readonly runAs: unknown;
   /** When it was written, on the database's clock. */
   readonly at: Date;
   readonly data: WorkflowEventData[T];
+}
+
+export interface RunRef {
+  readonly id: string;
+  /** Id of the definition. */
+  readonly definition: string;
+  readonly version: number;
 }
 
 export interface StageRunRef {

@@ -20,6 +20,7 @@ export const TABLES = [
   'log_lines',
   'audit',
   'start_rates',
+  'graphs',
 ] as const;
 
 export type Table = (typeof TABLES)[number];
@@ -60,6 +61,7 @@ export interface TableNames {
   readonly logLines: string;
   readonly audit: string;
   readonly startRates: string;
+  readonly graphs: string;
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -94,6 +96,7 @@ export function tableNames({ schema, prefix = DEFAULT_TABLE_PREFIX }: TablePlace
     logLines: named('log_lines'),
     audit: named('audit'),
     startRates: named('start_rates'),
+    graphs: named('graphs'),
   };
 }
 

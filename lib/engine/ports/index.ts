@@ -1,6 +1,7 @@
 export type * from './annotation-store.js';
 export type * from './audit-store.js';
 export type * from './event-store.js';
+export type * from './graph-store.js';
 export type * from './ids.js';
 export type * from './job-transport.js';
 export type * from './joined-transaction.js';

@@ -1,6 +1,7 @@
 import type { AnnotationStore } from './annotation-store.js';
 import type { AuditStore } from './audit-store.js';
 import type { EventStore } from './event-store.js';
+import type { GraphStore } from './graph-store.js';
 import type { RunStore } from './run-store.js';
 import type { StartStore } from './start-store.js';
 import type { StepStore } from './step-store.js';
@@ -21,7 +22,8 @@ export interface WorkflowStore
     AuditStore,
     WakeStore,
     OutboxStore,
-    DefinitionStore {
+    DefinitionStore,
+    GraphStore {
   /** Added to the database's clock in every statement. Zero in production; the testing kit travels by it. */
   clockOffsetMs: number;
   /** Whether a failed call may be tried again unchanged: connection lost, server restarting, read-only, deadlock, full. */

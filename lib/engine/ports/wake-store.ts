@@ -76,9 +76,14 @@ export interface WakeStore {
 
 export interface OutboxRow {
   readonly id: string;
-  readonly runId: string;
+  /** Null: its events are about a definition, and no run stands behind them. */
+  readonly runId: string | null;
+  /** Rows of one series are delivered in order: the run's id, else the definition's own. */
+  readonly seriesId: string;
   readonly definitionId: string;
   readonly definitionVersion: number;
+  /** Of the run: what it is pinned to. */
+  readonly definitionKey: string | null;
   readonly ownerId: string | null;
   readonly subjectType: string | null;
   readonly subjectId: string | null;
@@ -109,7 +114,7 @@ export interface OutboxStore {
    */
   leaseSlots(relayId: string, ttlMs: number, most: number, unheardForMs?: number): Promise<number[]>;
   releaseSlots(relayId: string): Promise<void>;
-  /** Rows of these slots in order, of each run only up to its first row that waits for a later try. */
+  /** Rows of these slots in order, of each series only up to its first row that waits for a later try. */
   readOutbox(relayId: string, slots: readonly number[], limit: number): Promise<OutboxRow[]>;
   /** Removes rows every handler has had. */
   ackOutbox(ids: readonly string[]): Promise<void>;
@@ -125,7 +130,8 @@ export interface OutboxStore {
 export interface ReplayedLetter {
   /** Id of the outbox row. */
   readonly id: string;
-  readonly runId: string;
+  /** Null: it is about a definition. */
+  readonly runId: string | null;
 }
 
 export interface DefinitionRow {

@@ -144,6 +144,8 @@ export const ENGINE_EVENT_TYPES = [
   'stage:skipped',
   'stage:retrying',
   'stage:failed',
+  'definition:published',
+  'definition:retired',
 ] as const;
 export type EngineEventType = (typeof ENGINE_EVENT_TYPES)[number];
 

@@ -6,6 +6,7 @@ import { attemptEntity } from './attempt.js';
 import { auditEntryEntity } from './audit-entry.js';
 import { definitionEntity } from './definition.js';
 import { eventEntity } from './event.js';
+import { graphEntity } from './graph.js';
 import { idempotencyKeyEntity } from './idempotency-key.js';
 import { jobEntity } from './job.js';
 import { logLineEntity } from './log-line.js';
@@ -23,6 +24,7 @@ export type { WorkflowAttemptEntity } from './attempt.js';
 export type { WorkflowAuditEntryEntity } from './audit-entry.js';
 export type { WorkflowDefinitionEntity } from './definition.js';
 export type { WorkflowEventEntity } from './event.js';
+export type { WorkflowGraphEntity } from './graph.js';
 export type { WorkflowIdempotencyKeyEntity } from './idempotency-key.js';
 export type { WorkflowJobEntity } from './job.js';
 export type { WorkflowLogLineEntity } from './log-line.js';
@@ -64,5 +66,6 @@ export function createWorkflowEntities({ schema, tablePrefix }: WorkflowTablesOp
     logLineEntity(names),
     auditEntryEntity(names),
     startRateEntity(names),
+    graphEntity(names),
   ] as EntitySchema[];
 }

@@ -1,6 +1,6 @@
 import type { EntitySchema } from 'typeorm';
 import type { TableNames } from '../table-names.js';
-import { bigint, instant, instantNow, json, nullable, smallint, text, uuid } from './columns.js';
+import { bigint, instant, instantNow, int, json, nullable, smallint, text, uuid } from './columns.js';
 import { workflowEntity } from './workflow-entity.js';
 
 /** Events of one transition that handlers have not all had yet. */
@@ -19,6 +19,10 @@ export interface WorkflowOutboxEntity {
   state: 0 | 1;
   nextAt: Date | null;
   error: string | null;
+  /** Of events about a definition, which no run stands behind; else null. */
+  definitionId: string | null;
+  definitionVersion: number | null;
+  actor: unknown;
   createdAt: Date;
 }
 
@@ -38,6 +42,9 @@ export function outboxEntity(names: TableNames): EntitySchema<WorkflowOutboxEnti
       state: smallint('state', { default: 0 }),
       nextAt: instant('next_at', nullable),
       error: text('error', nullable),
+      definitionId: text('definition_id', nullable),
+      definitionVersion: int('definition_version', nullable),
+      actor: json('actor', nullable),
       createdAt: instantNow('created_at'),
     },
     indices: [{ name: 'outbox_slot' }, { name: 'outbox_later' }],

@@ -107,7 +107,7 @@ END IF;`;
 /** What an app's role needs under row-level security: rows of tables that hold some of owners, and to read how far migrations are. */
 export function ownedRowGrants(names: TableNames, role: string): string[] {
   const grantee = `"${role.replaceAll('"', '""')}"`;
-  const owned = guardedTables(names).filter(({ kind }) => kind === 'owner');
+  const owned = guardedTables(names).filter(({ kind }) => kind === 'owner' || kind === 'shared');
   const usage = names.schema === undefined ? [] : [`GRANT USAGE ON SCHEMA "${names.schema}" TO ${grantee}`];
   return [
     ...usage,

@@ -4,10 +4,11 @@ import type { Table, TableNames } from '../table-names.js';
 /**
  * Whose rows a table holds (OWNER-4):
  * - `owner`: a session of an owner sees and writes the rows of that owner, the dispatcher all;
+ * - `shared`: the same, and everybody reads versions that are nobody's in particular;
  * - `engine`: nobody's in particular, so that no owner needs them; the dispatcher alone sees them;
  * - `versions`: everybody reads them, which is what the boot check does, and the table's owner writes them, who migrates.
  */
-export type RowPolicy = 'owner' | 'engine' | 'versions';
+export type RowPolicy = 'owner' | 'shared' | 'engine' | 'versions';
 
 /** By table, so that a table which nobody thought of does not compile. */
 export const ROW_POLICIES: Readonly<Record<Table, RowPolicy>> = {
@@ -27,6 +28,7 @@ export const ROW_POLICIES: Readonly<Record<Table, RowPolicy>> = {
   log_lines: 'owner',
   audit: 'owner',
   start_rates: 'engine',
+  graphs: 'shared',
 };
 
 /** Raised when a policy below changes, so that what stands in a database is replaced by the next `migrate`. */
@@ -38,6 +40,7 @@ export const POLICY_MARK = `nestjs-workflow-engine row policies ${POLICY_VERSION
 export const OWNER_POLICY = 'workflow_owner';
 export const DISPATCHER_POLICY = 'workflow_dispatcher';
 export const VERSIONS_POLICY = 'workflow_versions';
+export const SHARED_POLICY = 'workflow_shared';
 
 /** The setting that says whose session it is; of the transaction, never of the connection. */
 export const OWNER_SETTING = 'app.owner_id';
@@ -51,14 +54,21 @@ interface PolicyText {
   readonly text: string;
 }
 
+const OWNERS: PolicyText = { name: OWNER_POLICY, text: `USING (${IS_OWNERS}) WITH CHECK (${IS_OWNERS})` };
+
 const DISPATCHER: PolicyText = { name: DISPATCHER_POLICY, text: 'TO %I USING (true) WITH CHECK (true)' };
 
 /**
- * The policies of a table. Two that allow, either is enough: for the dispatcher the planner drops the condition altogether,
+ * The policies of a table. Of those that allow, one is enough: for the dispatcher the planner drops the condition altogether,
  * so that its statements cost what they cost without row-level security.
  */
 export const POLICIES: Readonly<Record<RowPolicy, readonly PolicyText[]>> = {
-  owner: [{ name: OWNER_POLICY, text: `USING (${IS_OWNERS}) WITH CHECK (${IS_OWNERS})` }, DISPATCHER],
+  owner: [OWNERS, DISPATCHER],
+  shared: [
+    OWNERS,
+    { name: SHARED_POLICY, text: 'FOR SELECT USING (owner_id IS NULL AND version IS NOT NULL)' },
+    DISPATCHER,
+  ],
   engine: [DISPATCHER],
   versions: [{ name: VERSIONS_POLICY, text: 'FOR SELECT USING (true)' }],
 };

@@ -1,5 +1,5 @@
 import type { AuditEntry, OutboxRow, OutboxStore, ReplayedLetter, UnheardRows } from '../../engine/ports/index.js';
-import { keepAudit, ofRun } from './audit.js';
+import { keepAudit } from './audit.js';
 import type { StoreContext } from './store-context.js';
 
 type ReplayedRow = ReplayedLetter & { readonly ownerId: string | null };
@@ -48,7 +48,9 @@ export class PostgresOutbox implements OutboxStore {
   async replayDeadLetters(ids: readonly string[], audit?: (letter: ReplayedLetter) => AuditEntry): Promise<number> {
     return this.context.pool.transaction(async (query) => {
       const letters = await query<ReplayedRow>(this.context.statements.replayDeadLetters, [ids]);
-      const kept = audit ? letters.map((letter) => ofRun(audit(letter), letter.runId, letter.ownerId)) : [];
+      const kept = audit
+        ? letters.map((letter) => ({ ...audit(letter), runId: letter.runId, ownerId: letter.ownerId }))
+        : [];
       await keepAudit(this.context, query, kept);
       return letters.length;
     });

@@ -4,6 +4,12 @@ import type {
   ClaimRequest,
   DecideSettled,
   DefinitionRow,
+  GraphChangeOptions,
+  GraphDecision,
+  GraphFilter,
+  GraphHead,
+  GraphKey,
+  GraphName,
   JoinedRecord,
   JoinedTransaction,
   Lease,
@@ -33,6 +39,7 @@ import { PostgresAudit } from './audit.js';
 import { PostgresChildren } from './children.js';
 import { PostgresDefinitions } from './definitions.js';
 import { PostgresEvents } from './events.js';
+import { PostgresGraphs } from './graphs.js';
 import { PostgresOutbox } from './outbox.js';
 import { PostgresRecords } from './records.js';
 import { PostgresRuns } from './runs.js';
@@ -64,6 +71,7 @@ export class PostgresStore implements WorkflowStore {
   private readonly wake: PostgresWake;
   private readonly outbox: PostgresOutbox;
   private readonly definitions: PostgresDefinitions;
+  private readonly graphs: PostgresGraphs;
 
   constructor(
     private readonly pool: EnginePool,
@@ -84,6 +92,7 @@ export class PostgresStore implements WorkflowStore {
     this.wake = new PostgresWake(this.context);
     this.outbox = new PostgresOutbox(this.context);
     this.definitions = new PostgresDefinitions(this.context);
+    this.graphs = new PostgresGraphs(this.context);
   }
 
   get clockOffsetMs(): number {
@@ -211,4 +220,12 @@ export class PostgresStore implements WorkflowStore {
 
   // Definitions
   registerDefinitions = (definitions: readonly DefinitionRow[]) => this.definitions.registerDefinitions(definitions);
+
+  // Graphs
+  changeGraph = <R>(name: GraphName, decide: (head: GraphHead) => GraphDecision<R>, options: GraphChangeOptions<R>) =>
+    this.graphs.changeGraph(name, decide, options);
+  findGraph = (...given: Parameters<WorkflowStore['findGraph']>) => this.graphs.findGraph(...given);
+  startableGraph = (name: GraphName, version: number | null) => this.graphs.startableGraph(name, version);
+  graphByKey = (key: GraphKey, ownerId: string | null) => this.graphs.graphByKey(key, ownerId);
+  listGraphs = (filter: GraphFilter, scope: OwnerScope) => this.graphs.listGraphs(filter, scope);
 }

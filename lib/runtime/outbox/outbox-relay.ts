@@ -217,13 +217,13 @@ export class OutboxRelay {
   }
 }
 
-/** Rows of each run in their order, runs by their first row. */
+/** Rows of each run, or definition, in their order; runs by their first row. */
 function byRun(rows: readonly OutboxRow[]): (readonly OutboxRow[])[] {
   const runs = new Map<string, OutboxRow[]>();
   for (const row of rows) {
-    const others = runs.get(row.runId);
+    const others = runs.get(row.seriesId);
     if (others) others.push(row);
-    else runs.set(row.runId, [row]);
+    else runs.set(row.seriesId, [row]);
   }
   return [...runs.values()];
 }

@@ -7,7 +7,10 @@ export interface RelayedEvent {
   /** The same each time it is delivered. */
   readonly id: string;
   readonly type: EngineEventType;
-  readonly run: { readonly id: string; readonly definition: string; readonly version: number };
+  /** Null: it is about a definition. */
+  readonly run: { readonly id: string; readonly definition: string; readonly version: number } | null;
+  /** What the run is pinned to: `id@version#fingerprint`. */
+  readonly definitionKey: string | null;
   /** Of `stage:*` events: the stage run, its key and its `@Stage` id. */
   readonly stage: { readonly runId: string; readonly key: string; readonly stage: string } | undefined;
   readonly ownerId: string | null;
@@ -35,7 +38,8 @@ export function eventsOf(row: OutboxRow): RelayedEvent[] {
   return events.map((event, at) => ({
     id: `${row.id}.${at}`,
     type: event.type,
-    run: { id: row.runId, definition: row.definitionId, version: row.definitionVersion },
+    run: row.runId === null ? null : { id: row.runId, definition: row.definitionId, version: row.definitionVersion },
+    definitionKey: row.definitionKey,
     stage:
       event.stageRunId === undefined
         ? undefined

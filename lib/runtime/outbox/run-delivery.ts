@@ -68,7 +68,7 @@ async function keep(row: OutboxRow, { delivered, message }: Failed, parts: RunDe
   const { store, log, policy, random } = parts;
   const tries = row.attempts + 1;
   const retryInMs = tries >= policy.maxAttempts ? null : computeBackoffDelayMs(policy, tries, random);
-  const what = `Event ${row.id}.${delivered} of run ${row.runId} failed (try ${tries} of ${policy.maxAttempts}): ${message}`;
+  const what = `Event ${row.id}.${delivered} of ${row.runId === null ? `workflow ${row.definitionId}` : `run ${row.runId}`} failed (try ${tries} of ${policy.maxAttempts}): ${message}`;
   if (retryInMs === null) log.error(`${what}. It is a dead letter now.`);
   else log.warn(what);
   await store.failOutbox(row.id, delivered, message, retryInMs);

@@ -8,7 +8,8 @@ import type { Operations } from '../operations/operations.js';
 /** A row of the outbox whose handlers failed at every try. Later events of the same run were delivered meanwhile. */
 export interface DeadLetter {
   readonly id: string;
-  readonly runId: string;
+  /** Null: it is about a definition. */
+  readonly runId: string | null;
   readonly definition: string;
   readonly version: number;
   readonly owner: string | null;

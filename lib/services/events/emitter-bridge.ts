@@ -1,4 +1,4 @@
-import type { WorkflowEvent } from '../../interfaces/index.js';
+import type { WorkflowEvent, WorkflowEventType } from '../../interfaces/index.js';
 
 /** The EventEmitter2 of @nestjs/event-emitter, told by its shape: the package is an optional peer. */
 export interface EventEmitterLike {
@@ -23,7 +23,7 @@ export class EmitterBridge {
     return emitter !== undefined && (emitter.hasListeners?.() ?? true);
   }
 
-  async emit(event: WorkflowEvent): Promise<void> {
+  async emit(event: WorkflowEvent<WorkflowEventType>): Promise<void> {
     await this.#find()?.emitAsync(`${PREFIX}${event.type}`, event);
   }
 }

@@ -1,5 +1,5 @@
 import type { ContextRunner, ExecutionContext } from '../../context/index.js';
-import type { WorkflowEvent, WorkflowEventType } from '../../interfaces/index.js';
+import type { RunEventType, WorkflowEvent, WorkflowEventType } from '../../interfaces/index.js';
 import type { EmitterBridge } from './emitter-bridge.js';
 import type { EventStream } from './event-stream.js';
 
@@ -8,11 +8,11 @@ export interface EventHandler {
   /** Class and method, for logs. */
   readonly name: string;
   readonly types: ReadonlySet<WorkflowEventType>;
-  handle(event: WorkflowEvent): unknown;
+  handle(event: WorkflowEvent<WorkflowEventType>): unknown;
 }
 
 export interface DispatchedEvent {
-  readonly event: WorkflowEvent;
+  readonly event: WorkflowEvent<WorkflowEventType>;
   readonly context: ExecutionContext;
 }
 
@@ -71,7 +71,7 @@ export class EventDispatcher {
     if (this.#emitter.hasListeners)
       await once('emitter', () => this.#contexts.run(context, () => this.#emitter.emit(event)));
     // Last: who watches the stream for an event finds what the handlers made of it.
-    await once('stream', () => this.#stream.next(event));
+    if (isOfRun(event)) await once('stream', () => this.#stream.next(event));
     if (failures.length > 0) throw failures[0];
     this.#delivered.delete(event.id);
   }
@@ -86,4 +86,9 @@ export class EventDispatcher {
     if (this.#delivered.size > REMEMBERED && oldest !== undefined) this.#delivered.delete(oldest);
     return had;
   }
+}
+
+/** The stream is of runs: whoever reads it may rely on one. */
+function isOfRun(event: WorkflowEvent<WorkflowEventType>): event is WorkflowEvent<RunEventType> {
+  return event.run !== null;
 }

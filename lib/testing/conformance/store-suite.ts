@@ -10,6 +10,7 @@ import { describeEventSweeps } from './suites/event-sweeps.suite.js';
 import { describeEvents } from './suites/events.suite.js';
 import { describeFiredWaits } from './suites/fired-waits.suite.js';
 import { describeGraphRows } from './suites/graph-rows.suite.js';
+import { describeGraphs } from './suites/graphs.suite.js';
 import { describeHandOffs } from './suites/hand-offs.suite.js';
 import { describeJoinedRecords } from './suites/joined-records.suite.js';
 import { describeLateWrites } from './suites/late-writes.suite.js';
@@ -54,6 +55,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   wakes: describeWakes,
   outbox: describeOutbox,
   definitions: describeDefinitions,
+  graphs: describeGraphs,
   'step writes': describeStepWrites,
   'leases of steps': describeStepLeases,
   effects: describeEffects,

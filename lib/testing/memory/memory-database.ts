@@ -1,5 +1,6 @@
 import { isTerminalRun } from '../../engine/state/statuses.js';
 import type { AuditRecord } from './audit.js';
+import { graphGroup, type GraphRecord } from './graphs.js';
 import { Journal } from './table/journal.js';
 import { MemoryTable } from './table/memory-table.js';
 import { GroupIndex, SortedIndex } from './table/table-index.js';
@@ -113,6 +114,7 @@ export class MemoryDatabase {
 
   readonly annotationsOf = byRun<AnnotationRecord>();
   readonly logLinesOf = byRun<LogLineRecord>();
+  readonly graphsOf = new GroupIndex<GraphRecord>(graphGroup);
 
   readonly runs = this.#table<RunRecord>('runs', (run) => run.id, [this.childrenOf, this.endedChildren, this.orphans]);
   readonly stageRuns = this.#table<StageRunRecord>('stage_runs', (row) => row.id, [this.stageRunsOf]);
@@ -149,6 +151,7 @@ export class MemoryDatabase {
   readonly annotations = this.#table<AnnotationRecord>('annotations', (row) => row.id, [this.annotationsOf]);
   readonly logLines = this.#table<LogLineRecord>('log_lines', (row) => row.id, [this.logLinesOf]);
   readonly definitions = this.#table<DefinitionRecord>('definitions', definitionRecordKey);
+  readonly graphs = this.#table<GraphRecord>('graphs', (row) => row.id, [this.graphsOf]);
 
   #lastOutboxId = 0;
 

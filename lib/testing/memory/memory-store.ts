@@ -8,6 +8,7 @@ import { claim, claimStageRun, takeUnsent } from './claims.js';
 import { registerDefinitions, type DriftedDefinition } from './definitions.js';
 import { findExpired, reap } from './expired-leases.js';
 import { readFences } from './fences.js';
+import * as graphs from './graphs.js';
 import { settle } from './joined-records.js';
 import { extendLeases } from './leases.js';
 import { recordLinear } from './linear-records.js';
@@ -223,6 +224,33 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
 
   async registerDefinitions(definitions: readonly port.DefinitionRow[]): Promise<DriftedDefinition[]> {
     return this.call((session) => registerDefinitions(session, definitions));
+  }
+
+  async changeGraph<R>(
+    name: port.GraphName,
+    decide: (head: port.GraphHead) => port.GraphDecision<R>,
+    options: port.GraphChangeOptions<R>,
+  ): Promise<port.GraphChanged<R>> {
+    return this.call((session) => graphs.changeGraph(session, name, decide, options));
+  }
+
+  async findGraph(...given: Parameters<port.GraphStore['findGraph']>): Promise<port.GraphDetails | undefined> {
+    return this.call((session) => graphs.findGraph(session, ...given));
+  }
+
+  async startableGraph(
+    name: port.GraphName,
+    version: number | null,
+  ): Promise<(port.GraphKey & port.GraphName) | undefined> {
+    return this.call((session) => graphs.startableGraph(session, name, version));
+  }
+
+  async graphByKey(key: port.GraphKey, ownerId: string | null): Promise<port.GraphDetails | undefined> {
+    return this.call((session) => graphs.graphByKey(session, key, ownerId));
+  }
+
+  async listGraphs(filter: port.GraphFilter, scope: port.OwnerScope): Promise<port.GraphRow[]> {
+    return this.call((session) => graphs.listGraphs(session, filter, scope));
   }
 
   /** Memory is never out of reach; a test that plays an outage throws a `StoreUnavailableError`. */

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../engine/ports/audit-store.js';
 import type { OutboxRow, ReplayedLetter, UnheardRows } from '../../engine/ports/wake-store.js';
-import { keepAuditOf } from './audit.js';
+import { writeAudit } from './audit.js';
 import type { OutboxRecord, OutboxSlotRecord } from './records.js';
 import type { MemorySession } from './session.js';
 import { instant } from './views.js';
@@ -117,32 +117,42 @@ export function replayDeadLetters(
   const { db } = session;
   const dead = ids.flatMap((id) => db.outbox.get(id) ?? []).filter((row) => row.dead);
   for (const row of dead) db.outbox.patch(row, { dead: false, attempts: 0, nextAt: null, error: null });
-  for (const { id, runId } of audit ? dead : []) {
-    keepAuditOf(
-      session,
-      { id: runId, ownerId: db.runs.get(runId)?.ownerId ?? null },
-      audit!({ id: String(id), runId }),
-    );
+  for (const { id, runId, about } of audit ? dead : []) {
+    const letter = { id: String(id), runId: about ? null : runId };
+    const ownerId = about ? about.ownerId : (db.runs.get(runId)?.ownerId ?? null);
+    writeAudit(session, { ...audit!(letter), runId: letter.runId, ownerId });
   }
   return dead.length;
 }
 
 function outboxRow({ db }: MemorySession, row: OutboxRecord): OutboxRow {
+  const { about } = row;
+  if (about) {
+    const { ownerId, definitionId, version: definitionVersion, actor } = about;
+    const none = { subjectType: null, subjectId: null, trace: null, definitionKey: null } as const;
+    return { ...told(row), ...none, runId: null, seriesId: row.runId, definitionId, definitionVersion, ownerId, actor };
+  }
   const run = db.runs.get(row.runId);
   if (run === undefined) throw new Error(`Outbox row ${row.id} tells of run ${row.runId}, which does not exist.`);
   return {
-    id: String(row.id),
+    ...told(row),
     runId: row.runId,
+    seriesId: row.runId,
     definitionId: run.definitionId,
     definitionVersion: run.definitionVersion,
+    definitionKey: run.definitionKey,
     ownerId: run.ownerId,
     subjectType: run.subject?.type ?? null,
     subjectId: run.subject?.id ?? null,
     actor: run.actor,
     trace: run.trace,
-    events: row.events,
-    delivered: row.delivered,
-    attempts: row.attempts,
-    createdAt: instant(row.createdAt),
   };
 }
+
+const told = ({ id, events, delivered, attempts, createdAt }: OutboxRecord) => ({
+  id: String(id),
+  events,
+  delivered,
+  attempts,
+  createdAt: instant(createdAt),
+});

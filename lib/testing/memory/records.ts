@@ -152,9 +152,19 @@ export interface StartKeyRecord {
   result: JsonText | null;
 }
 
+/** The definition that events are about, where no run stands behind them. */
+export interface OutboxSubject {
+  readonly ownerId: string | null;
+  readonly definitionId: string;
+  readonly version: number;
+  readonly actor: JsonText | null;
+}
+
 export interface OutboxRecord {
   readonly id: number;
+  /** Else what all that is told of the same definition has in common. */
   readonly runId: string;
+  readonly about: OutboxSubject | null;
   readonly slot: number;
   readonly events: JsonText;
   readonly createdAt: number;

@@ -15,7 +15,13 @@ import { TABLES, tableNames } from '../../../lib/persistence/table-names.js';
 import { freshDatabase } from '../../support/database.js';
 import type { FreshDatabase } from '../../support/database.js';
 
-const STEPS = ['001-initial-tables', '002-steps-waits-events', '003-owners-subjects-audit', '004-outcomes'];
+const STEPS = [
+  '001-initial-tables',
+  '002-steps-waits-events',
+  '003-owners-subjects-audit',
+  '004-outcomes',
+  '005-graphs',
+];
 const PLACES = [
   { schema: undefined, prefix: 'workflow_' },
   { schema: 'flows', prefix: 'workflow_' },

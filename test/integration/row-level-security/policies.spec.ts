@@ -39,6 +39,35 @@ describe('the policies', () => {
       return [...new Set(rows.map(({ owner_id }) => owner_id))];
     });
 
+  it('OWNER-4: versions of shared graphs are read by everybody, their drafts and those of others by nobody, and none is written', async () => {
+    const insert = 'INSERT INTO workflow_graphs (id, owner_id, definition_id, version, status, source) VALUES ';
+    const graph = (owner: string | null, version: number | null) =>
+      admin.query(`${insert} (gen_random_uuid(), $1, 'd', $2, $3, '{}')`, [
+        owner,
+        version,
+        version === null ? 'draft' : 'published',
+      ]);
+    for (const owner of ['acme', 'other', null]) for (const version of [1, null]) await graph(owner, version);
+    const seen = (owner: string | null) =>
+      asOwner(app, owner, async (client) => {
+        const { rows } = await client.query<{ graph: string }>(
+          `SELECT coalesce(owner_id, 'all') || ' ' || coalesce(version::text, 'draft') AS graph FROM workflow_graphs ORDER BY 1`,
+        );
+        return rows.map((row) => row.graph);
+      });
+    expect(await seen('acme')).toEqual(['acme 1', 'acme draft', 'all 1']);
+    expect(await seen(null)).toEqual(['all 1']);
+    await asOwner(app, 'acme', async (client) => {
+      const { rowCount } = await client.query(
+        `UPDATE workflow_graphs SET source = '[]' WHERE owner_id IS DISTINCT FROM 'acme'`,
+      );
+      expect(rowCount).toBe(0);
+      await expect(client.query(`${insert} (gen_random_uuid(), NULL, 'e', 1, 'published', '{}')`)).rejects.toThrow(
+        'policy',
+      );
+    });
+  });
+
   it('OWNER-4: each table has policies', async () => {
     const { rows } = await admin.query<{ name: string; policies: string }>(
       `SELECT c.relname AS name, string_agg(p.polname, ' ' ORDER BY p.polname) AS policies
@@ -47,6 +76,7 @@ describe('the policies', () => {
     );
     const expected = {
       owner: 'workflow_dispatcher workflow_owner',
+      shared: 'workflow_dispatcher workflow_owner workflow_shared',
       engine: 'workflow_dispatcher',
       versions: 'workflow_versions',
     };

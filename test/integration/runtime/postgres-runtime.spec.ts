@@ -39,7 +39,7 @@ function ended(processes: readonly TestEngine[], count: number): Promise<void> {
   const ids = new Set<string>();
   for (const { sink, runtime } of processes) {
     sink.hear = ({ type, run }) => {
-      if (['run:completed', 'run:failed', 'run:cancelled'].includes(type)) ids.add(run.id);
+      if (['run:completed', 'run:failed', 'run:cancelled'].includes(type)) ids.add(run!.id);
       if (ids.size === count) done.fire();
     };
     runtime.relay.start();

@@ -58,10 +58,10 @@ it('FAULT J6: a failing event holds back later ones of its run, and only of its 
   await engine.drain();
   let failing = true;
   sink.hear = ({ run, type }) => {
-    if (failing && run.id === broken && type === 'stage:completed') throw new Error('no');
+    if (failing && run!.id === broken && type === 'stage:completed') throw new Error('no');
   };
   await relay.flush();
-  const heard = (runId: string) => sink.events.filter(({ run }) => run.id === runId).map(({ type }) => type);
+  const heard = (runId: string) => sink.events.filter(({ run }) => run!.id === runId).map(({ type }) => type);
   expect(heard(broken)).toEqual(['run:started', 'stage:started']);
   expect(heard(fine)).toEqual(ORDER);
   failing = false;

@@ -19,6 +19,18 @@ import {
 } from './event-sweeps.js';
 import { byOwner, findEvents, findWaits } from './find-waits.js';
 import { removeForgedSteps } from './forged-steps.js';
+import {
+  findGraph,
+  graphByKey,
+  listGraphs,
+  lockGraph,
+  publishGraph,
+  readGraphHead,
+  retireGraphs,
+  saveDraft,
+  startableGraph,
+  tellOfGraph,
+} from './graph-statements.js';
 import { fireEvents, fireTimeouts, lockWaitingRuns } from './fire-events.js';
 import { listAnnotations, readAnnotations, readLines, readSteps } from './history-statements.js';
 import { fallAsleep } from './fall-asleep.js';
@@ -162,6 +174,16 @@ export function createStatements(t: TableNames) {
     replayDeadLetters: replayDeadLetters(t),
     saveDefinitions: saveDefinitions(t),
     findDrift: findDrift(t),
+    lockGraph: lockGraph(t),
+    readGraphHead: readGraphHead(t),
+    saveDraft: saveDraft(t),
+    publishGraph: publishGraph(t),
+    retireGraphs: retireGraphs(t),
+    tellOfGraph: tellOfGraph(t),
+    findGraph: findGraph(t),
+    startableGraph: startableGraph(t),
+    graphByKey: graphByKey(t),
+    listGraphs: scoped(listGraphs),
   };
 }
 

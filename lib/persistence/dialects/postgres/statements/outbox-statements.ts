@@ -40,10 +40,15 @@ export function releaseSlots(t: TableNames): Statement {
 const held = (t: TableNames, now: string): string =>
   `(SELECT slot FROM ${t.outboxSlots} WHERE locked_by = $2 AND locked_until > ${now} AND slot = ANY ($3::smallint[]))`;
 
+/** With the run that it is about. Of a definition there is none; rows that are about neither are told to nobody. */
+const withRun = (t: TableNames): string =>
+  `LEFT JOIN ${t.runs} r ON r.id = o.run_id AND ${sameOwner('r', 'o')} AND o.definition_id IS NULL`;
+const ABOUT_ONE = `(r.id IS NOT NULL OR o.definition_id IS NOT NULL)`;
+
 const outboxColumns = `
-  o.id::text AS id, o.run_id AS "runId", r.definition_id AS "definitionId", r.definition_version AS "definitionVersion", o.owner_id AS "ownerId",
-  r.subject_type AS "subjectType", r.subject_id AS "subjectId",
-  r.actor::text AS actor, r.trace, o.events::text AS events, o.delivered, o.attempts, ${isoText('o.created_at')} AS "createdAt"`;
+  o.id::text AS id, r.id AS "runId", o.run_id AS "seriesId", coalesce(r.definition_id, o.definition_id) AS "definitionId",
+  coalesce(r.definition_version, o.definition_version) AS "definitionVersion", r.definition_key AS "definitionKey", o.owner_id AS "ownerId",
+  r.subject_type AS "subjectType", r.subject_id AS "subjectId", coalesce(r.actor::text, o.actor::text) AS actor, r.trace, o.events::text AS events, o.delivered, o.attempts, ${isoText('o.created_at')} AS "createdAt"`;
 
 /**
  * Events in order. A run one of whose rows waits for a later try is held back from that row on: the third event of a run
@@ -57,8 +62,8 @@ export function readOutbox(t: TableNames): Statement {
     WITH wt AS MATERIALIZED (
       SELECT run_id, owner_id, min(id) AS id FROM ${t.outbox} WHERE state = ${WAITING} AND next_at > ${now} GROUP BY run_id, owner_id)
     SELECT ${outboxColumns}
-      FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id AND ${sameOwner('r', 'o')} LEFT JOIN wt ON wt.run_id = o.run_id AND ${sameOwner('wt', 'o')} AND wt.id <= o.id
-     WHERE o.state = ${WAITING} AND o.slot IN ${held(t, now)} AND wt.id IS NULL
+      FROM ${t.outbox} o ${withRun(t)} LEFT JOIN wt ON wt.run_id = o.run_id AND ${sameOwner('wt', 'o')} AND wt.id <= o.id
+     WHERE o.state = ${WAITING} AND o.slot IN ${held(t, now)} AND wt.id IS NULL AND ${ABOUT_ONE}
      ORDER BY o.id LIMIT $4`,
   };
 }
@@ -109,7 +114,7 @@ export function discardOutbox(t: TableNames): Statement {
 export function listDeadLetters(t: TableNames): Statement {
   return {
     name: 'list-dead-letters',
-    text: `SELECT ${outboxColumns}, o.error FROM ${t.outbox} o JOIN ${t.runs} r ON r.id = o.run_id AND ${sameOwner('r', 'o')} WHERE o.state = ${DEAD} ORDER BY o.id LIMIT $1`,
+    text: `SELECT ${outboxColumns}, o.error FROM ${t.outbox} o ${withRun(t)} WHERE o.state = ${DEAD} AND ${ABOUT_ONE} ORDER BY o.id LIMIT $1`,
   };
 }
 
@@ -119,8 +124,9 @@ export function replayDeadLetters(t: TableNames): Statement {
     name: 'replay-dead-letters',
     text: `
     WITH replayed AS (
-      UPDATE ${t.outbox} SET state = ${WAITING}, attempts = 0, next_at = NULL, error = NULL WHERE state = ${DEAD} AND id = ANY ($1::bigint[]) RETURNING id, run_id)
-    SELECT p.id::text AS id, p.run_id AS "runId", r.owner_id AS "ownerId" FROM replayed p JOIN ${t.runs} r ON r.id = p.run_id`,
+      UPDATE ${t.outbox} SET state = ${WAITING}, attempts = 0, next_at = NULL, error = NULL WHERE state = ${DEAD} AND id = ANY ($1::bigint[]) RETURNING id, run_id, owner_id, definition_id)
+    SELECT o.id::text AS id, r.id AS "runId", coalesce(r.owner_id, o.owner_id) AS "ownerId"
+      FROM replayed o LEFT JOIN ${t.runs} r ON r.id = o.run_id AND o.definition_id IS NULL WHERE ${ABOUT_ONE}`,
   };
 }
 
