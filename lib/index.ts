@@ -191,6 +191,20 @@ export type { RetryPolicy } from './engine/retry/index.js';
 
 // Errors
 export {
+  AlreadyDecidedError,
+  ApprovalCannotPassError,
+  ApprovalNotFoundError,
+  ApproverUnknownError,
+  CommentRequiredError,
+  DelegationRefusedError,
+  InvalidApproversError,
+  NoApproversError,
+  NotAnApproverError,
+  NothingToWithdrawError,
+  RemindedTooSoonError,
+  RoundClosedError,
+  SeatDecidedError,
+  StageUnclearError,
   AmbiguousStageError,
   AuthorizationDeniedError,
   ChildNotStartedError,

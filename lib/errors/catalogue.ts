@@ -1,4 +1,5 @@
 import { ACCESS_CODES } from './codes/access.codes.js';
+import { APPROVAL_CODES } from './codes/approval.codes.js';
 import { DEFINITION_CODES } from './codes/definition.codes.js';
 import type { ErrorCodeEntry } from './codes/error-code-entry.js';
 import { EVENT_CODES } from './codes/event.codes.js';
@@ -22,6 +23,7 @@ const CODES = {
   ...STEP_CODES,
   ...EVENT_CODES,
   ...LIMIT_CODES,
+  ...APPROVAL_CODES,
   ...ACCESS_CODES,
   ...STORE_CODES,
 } as const;

@@ -18,6 +18,38 @@ export type {
   RowPoliciesMissingParams,
   SubjectMissingParams,
 } from './access.errors.js';
+export {
+  AlreadyDecidedError,
+  ApprovalCannotPassError,
+  ApprovalNotFoundError,
+  ApproverUnknownError,
+  CommentRequiredError,
+  DelegationRefusedError,
+  InvalidApproversError,
+  NoApproversError,
+  NotAnApproverError,
+  NothingToWithdrawError,
+  RemindedTooSoonError,
+  RoundClosedError,
+  SeatDecidedError,
+  StageUnclearError,
+} from './approval.errors.js';
+export type {
+  AlreadyDecidedParams,
+  ApprovalCannotPassParams,
+  ApprovalNotFoundParams,
+  ApproverUnknownParams,
+  CommentRequiredParams,
+  DelegationRefusedParams,
+  InvalidApproversParams,
+  NoApproversParams,
+  NotAnApproverParams,
+  NothingToWithdrawParams,
+  RemindedTooSoonParams,
+  RoundClosedParams,
+  SeatDecidedParams,
+  StageUnclearParams,
+} from './approval.errors.js';
 export { ERROR_CODES, findErrorCode, formatMessage } from './catalogue.js';
 export type { ErrorCode, MessageOverrides } from './catalogue.js';
 export type { ErrorCodeEntry } from './codes/error-code-entry.js';

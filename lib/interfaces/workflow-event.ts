@@ -5,7 +5,7 @@ import type { EngineEventType } from '../engine/state/rows.js';
 export type WorkflowEventType = EngineEventType;
 
 /** Of those what is told of runs and their stages. */
-export type RunEventType = Extract<WorkflowEventType, `run:${string}` | `stage:${string}`>;
+export type RunEventType = Extract<WorkflowEventType, `run:${string}` | `stage:${string}` | `approval:${string}`>;
 
 /** What each event carries as `data`. Instants are ISO 8601. */
 export interface WorkflowEventData {
@@ -23,6 +23,44 @@ export interface WorkflowEventData {
   'stage:failed': EventData & { readonly willRetry: false };
   'definition:published': DefinitionEventData;
   'definition:retired': DefinitionEventData;
+  /** A stage of approval is asked: `approvers` are the ids of those who can decide it. */
+  'approval:opened': ApprovalEventData & {
+    readonly name: string | null;
+    readonly approvers: readonly string[];
+    readonly expiresAt: string | null;
+  };
+  /** Somebody decided; `onBehalfOf` whom he decided for, where it was handed to him. */
+  'approval:decided': ApprovalEventData & {
+    readonly by: string;
+    readonly onBehalfOf: string | null;
+    readonly answer: 'approved' | 'rejected';
+    readonly reason: string | null;
+  };
+  /** What `approver` was asked is now with `to`; it was with `from`. */
+  'approval:delegated': ApprovalEventData & {
+    readonly approver: string;
+    readonly from: string;
+    readonly to: string;
+    readonly by: string;
+    readonly reason: string | null;
+  };
+  'approval:withdrawn': ApprovalEventData & {
+    readonly by: string;
+    readonly answer: 'approved' | 'rejected';
+    readonly reason: string | null;
+  };
+  /** `approvers` have still to answer; `by` had them reminded, null = nobody in particular. */
+  'approval:reminded': ApprovalEventData & {
+    readonly by: string | null;
+    readonly approvers: readonly string[];
+    readonly expiresAt: string | null;
+  };
+  /** The round is over. `by` closed it from outside; null = its approvers, or time, did. */
+  'approval:resolved': ApprovalEventData & {
+    readonly outcome: 'approved' | 'rejected' | 'expired';
+    readonly by: string | null;
+    readonly reason: string | null;
+  };
 }
 
 /** A version of a graph. */
@@ -32,6 +70,9 @@ export type DefinitionEventData = EventData & {
   readonly fingerprint: string;
   readonly note: string | null;
 };
+
+/** Which round it is about, and which stage of approval of it, from 0. */
+export type ApprovalEventData = EventData & { readonly round: string; readonly stage: number };
 
 /** Open: a later version may add to it. */
 export type EventData = Readonly<Record<string, unknown>>;
@@ -49,8 +90,8 @@ export interface WorkflowEventOf<T extends WorkflowEventType> {
   readonly type: T;
   /** Null on `definition:*` events: no run stands behind them. */
   readonly run: T extends RunEventType ? RunRef : null;
-  /** The stage run it is about; only on `stage:*` events. */
-  readonly stage: T extends `stage:${string}` ? StageRunRef : undefined;
+  /** The stage run it is about; only on `stage:*` and `approval:*` events. */
+  readonly stage: T extends `stage:${string}` | `approval:${string}` ? StageRunRef : undefined;
   /** Who it belongs to: the stored id. Of a definition null where all owners share it. */
   readonly owner: string | null;
   /** What the run is about, or null. */

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import type { approvalConfigs, ApprovalRule } from './config-schemas.js';
+import { InvalidApproversError } from '../../errors/index.js';
+import { DEFAULT_RULE, readApprovers, seatsAt, whyNever, type ApprovalRule } from '../approvals/index.js';
+import type { approvalConfigs } from './config-schemas.js';
 import type { ConfigCheck } from './config-check.js';
 import type { GraphPath } from './graph-problem.js';
 
@@ -12,23 +14,20 @@ export function checkApproval(config: ApprovalConfig, check: ConfigCheck): void 
 }
 
 function checkStage(
-  approvers: string | readonly string[],
-  rule: ApprovalRule | undefined,
+  given: string | readonly unknown[],
+  rule: ApprovalRule = DEFAULT_RULE,
   path: GraphPath,
-  { node, problem, idsIn }: ConfigCheck,
+  { node, problem, misfit, idsIn }: ConfigCheck,
 ): void {
-  const known = typeof approvers === 'string' ? idsIn(approvers) : approvers;
+  const known = typeof given === 'string' ? idsIn(given) : given;
   if (known === null) return;
-  const ids = [...new Set(known)];
-  const refuse = (field: string, reason: string): void =>
-    problem('APPROVAL_CANNOT_PASS', [...path, field], { node, reason });
-  if (ids.length === 0) return refuse('approvers', 'it has no approvers');
-  if (typeof rule !== 'object') return;
-  if ('atLeast' in rule) {
-    if (rule.atLeast > ids.length) refuse('rule', `${rule.atLeast} must agree, and there are ${ids.length}`);
-    return;
+  try {
+    const seats = seatsAt(0, { approvers: readApprovers(known, node), rule });
+    const reason = seats.length === 0 ? 'it has no approvers' : whyNever(rule, seats);
+    const field = seats.length === 0 ? 'approvers' : 'rule';
+    if (reason !== null) problem('APPROVAL_CANNOT_PASS', [...path, field], { node, reason });
+  } catch (error) {
+    if (!(error instanceof InvalidApproversError)) throw error;
+    misfit(`The approvers are not valid: ${error.params.reason}`, [...path, 'approvers']);
   }
-  const { weight, weights } = rule;
-  const total = ids.reduce((sum, id) => sum + (Object.hasOwn(weights, id) ? weights[id]! : 1), 0);
-  if (total < weight) refuse('rule', `a weight of ${weight} must agree, and all together weigh ${total}`);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { expression, identifier, label, mapping, people, positiveDuration, subjectReference } from './schema-parts.js';
+import { MAX_APPROVER_ID_LENGTH, MAX_APPROVERS } from '../approvals/index.js';
+import { expression, identifier, label, mapping, positiveDuration, subjectReference } from './schema-parts.js';
 
 /** The configs of the built-in node types; a type with several forms has one schema for each, told by the field it is named after. */
 export const conditionConfig = z.strictObject({ if: expression });
@@ -39,6 +40,10 @@ export const waitConfigs = {
   }),
 };
 
+const approverId = z.string().min(1).max(MAX_APPROVER_ID_LENGTH);
+const groupName = z.string().min(1).max(MAX_APPROVER_ID_LENGTH);
+const isNotEmpty = (named: object): boolean => Object.keys(named).length > 0;
+
 export const approvalRule = z
   .union(
     [
@@ -46,16 +51,31 @@ export const approvalRule = z
       z.strictObject({ atLeast: z.int().min(1) }),
       z.strictObject({
         weight: z.number().positive(),
-        weights: z.record(z.string(), z.number().min(0)),
+        weights: z.record(z.string(), z.number().min(0)).optional(),
+      }),
+      z.strictObject({
+        perGroup: z.union([z.int().min(1), z.record(groupName, z.int().min(1)).refine(isNotEmpty)]),
       }),
     ],
-    { error: "must be 'any', 'all', { atLeast } with a whole number from 1 on, or { weight, weights }" },
+    {
+      error:
+        "must be 'any', 'all', { atLeast } with a whole number from 1 on, { weight, weights }, or { perGroup } with how many of each group",
+    },
   )
-  .describe('Who must agree. In `weights`, who is not named weighs 1');
+  .describe('Who must agree. In `weights`, who is not named weighs what the approver does, else 1');
 
-export type ApprovalRule = z.infer<typeof approvalRule>;
+const approver = z.union(
+  [approverId, z.strictObject({ id: approverId, group: groupName.optional(), weight: z.number().min(0).optional() })],
+  { error: 'must be an id, or { id, group, weight }' },
+);
 
-const approvalPart = { approvers: people, rule: approvalRule.optional() };
+const approvers = z
+  .union([expression, z.array(approver).max(MAX_APPROVERS)], {
+    error: 'must be an expression that gives a list of approvers, or a list of approvers',
+  })
+  .describe('An expression that gives a list of approvers, or the approvers themselves: ids, or { id, group, weight }');
+
+const approvalPart = { approvers, rule: approvalRule.optional() };
 
 const approvalTerms = {
   expires: positiveDuration.optional(),

@@ -125,7 +125,7 @@ export interface CancelJob {
 /** A row of the outbox: what the world is told, written with what it tells (EVT-1, EVT-2). */
 export interface EngineEvent {
   readonly type: EngineEventType;
-  /** Stage run id, key and stage of `stage:*` events. */
+  /** Stage run id, key and stage of `stage:*` and `approval:*` events. */
   readonly stageRunId?: string;
   readonly node?: string;
   readonly stage?: string;
@@ -146,6 +146,12 @@ export const ENGINE_EVENT_TYPES = [
   'stage:failed',
   'definition:published',
   'definition:retired',
+  'approval:opened',
+  'approval:decided',
+  'approval:delegated',
+  'approval:withdrawn',
+  'approval:reminded',
+  'approval:resolved',
 ] as const;
 export type EngineEventType = (typeof ENGINE_EVENT_TYPES)[number];
 

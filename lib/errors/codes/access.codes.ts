@@ -62,12 +62,6 @@ export const ACCESS_CODES = {
     retried: false,
     byHand: false,
   },
-  NO_APPROVERS: {
-    text: 'No approver was found for {node}. Check what its approvers are resolved from, then retry.',
-    meaning: 'The approvers of an approval resolved to nobody.',
-    retried: false,
-    byHand: true,
-  },
   TRANSITION_DENIED: {
     text: 'The transition "{transition}" of {subject} was denied[[: {reason}]].',
     meaning: "The host's rules denied a transition; retried only where they say so.",

@@ -103,7 +103,7 @@ export const GRAPH_CODES = {
     text: 'The approval {node} can never pass: {reason}.',
     meaning: 'The rule of an approval asks for more than its approvers can give.',
     retried: false,
-    byHand: false,
+    byHand: true,
   },
   UNKNOWN_APPROVERS: {
     text: 'There are no approvers "{approvers}" in this app.[[ Did you mean "{suggestion}"?]][[ Known: {known}.]]',

@@ -11,7 +11,7 @@ export interface RelayedEvent {
   readonly run: { readonly id: string; readonly definition: string; readonly version: number } | null;
   /** What the run is pinned to: `id@version#fingerprint`. */
   readonly definitionKey: string | null;
-  /** Of `stage:*` events: the stage run, its key and its `@Stage` id. */
+  /** Of `stage:*` and `approval:*` events: the stage run, its key and its `@Stage` id. */
   readonly stage: { readonly runId: string; readonly key: string; readonly stage: string } | undefined;
   readonly ownerId: string | null;
   readonly subject: SubjectName | null;

@@ -159,6 +159,36 @@ export const CONFIGS: readonly FaultyGraph[] = [
     DECIDED,
     ['APPROVAL_CANNOT_PASS', '$.nodes[1].config.stages[1].rule'],
   ),
+  bad(
+    'more of a group than there are',
+    approval({ approvers: [{ id: 'u1', group: 'a' }], rule: { perGroup: 2 } }),
+    DECIDED,
+    ['APPROVAL_CANNOT_PASS', '$.nodes[1].config.rule'],
+  ),
+  bad(
+    'a group that nobody is in',
+    approval({ approvers: [{ id: 'u1', group: 'a' }], rule: { perGroup: { a: 1, b: 1 } } }),
+    DECIDED,
+    ['APPROVAL_CANNOT_PASS', '$.nodes[1].config.rule'],
+  ),
+  bad(
+    'an approver whom no group counts',
+    approval({ approvers: [{ id: 'u1', group: 'a' }, 'u2'], rule: { perGroup: 1 } }),
+    DECIDED,
+    ['APPROVAL_CANNOT_PASS', '$.nodes[1].config.rule'],
+  ),
+  bad('no group at all', approval({ approvers: ['u1'], rule: { perGroup: {} } }), DECIDED, [
+    'INVALID_CONFIG',
+    '$.nodes[1].config.rule.perGroup',
+  ]),
+  bad('an approver with a role', approval({ approvers: [{ id: 'u1', role: 'a' }] }), DECIDED, [
+    'INVALID_CONFIG',
+    '$.nodes[1].config.approvers[0].role',
+  ]),
+  bad('an approver of two weights', approval({ approvers: [{ id: 'u1', weight: 2 }, 'u1'] }), DECIDED, [
+    'INVALID_CONFIG',
+    '$.nodes[1].config.approvers',
+  ]),
   bad('a rule of no kind', approval({ approvers: ['u1'], rule: 'most' }), DECIDED, [
     'INVALID_CONFIG',
     '$.nodes[1].config.rule',
