@@ -43,6 +43,8 @@ export interface AssembledServices {
   readonly routes: RouteAccess;
   /** For the runtime: children of steps. */
   readonly children: ChildStarter;
+  /** For the runtime: events of nodes. */
+  readonly events: EventSender;
 }
 
 /** Puts the services together from their parts. */
@@ -72,11 +74,12 @@ export function assembleServices(
     stream,
   };
   const preparer = new RunPreparer(capture, defaults);
+  const events = new EventSender(ready, capture, joiner, boundary, messages);
   const workflows = new WorkflowService({
     ...parts,
     capture,
     joiner,
-    sender: new EventSender(ready, capture, joiner, boundary, messages),
+    sender: events,
     toucher: new SubjectToucher(ready, capture, joiner, boundary),
     starter: new RunStarter(ready, preparer, joiner, subjects, boundary, {
       strict: options.idempotency.strict,
@@ -88,5 +91,5 @@ export function assembleServices(
   const audit = new AuditService(ready, scopeOf);
   const routes = new RouteAccess(ready, capture, operations, boundary);
   const children = new ChildStarter(ready, preparer, subjects, boundary, options.limits);
-  return { workflows, annotations, audit, routes, children };
+  return { workflows, annotations, audit, routes, children, events };
 }

@@ -7,6 +7,8 @@ import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { SubjectSource } from '../runtime/execution/subject-source.js';
 import type { StartChild } from '../runtime/steps/attempt-replay.js';
 import type { StepCrashes } from '../runtime/steps/step-crashes.js';
+import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
+import type { NodeHost } from '../runtime/nodes/index.js';
 import { LiveSteps } from '../runtime/steps/live-steps.js';
 import { StepWriter } from '../runtime/steps/step-writer.js';
 import { JobDispatcher } from '../runtime/dispatch/job-dispatcher.js';
@@ -61,6 +63,7 @@ export interface EngineRuntimeParts {
   readonly log: RuntimeLog;
   readonly nextId: NextId;
   readonly startChild: StartChild;
+  readonly emitEvent: NodeHost['emit'];
   readonly gate: StageGate;
   readonly subjects: SubjectSource;
   readonly transactions: HostTransactions;
@@ -100,6 +103,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     log,
     nextId,
     startChild,
+    emitEvent,
     transactions,
     crashes,
     workerId,
@@ -148,6 +152,11 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     random,
     maxOutputBytes,
     nextId,
+    nodes: {
+      limits: { maxOutputBytes, maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations },
+      emit: emitEvent,
+      now: () => store.now(),
+    },
     recordWithin: (attempt, outcome) => hostRecord.record(attempt, outcome),
     steps: {
       store,

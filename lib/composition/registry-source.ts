@@ -16,7 +16,7 @@ export function definitionSource(registry: DefinitionRegistry): DefinitionSource
 /** The registry as the services ask it. */
 export function definitionLookup(registry: DefinitionRegistry): DefinitionLookup {
   return {
-    find: (workflow) => registry.lookup(workflow),
+    find: (workflow, version) => registry.lookup(workflow, version),
     byKey: (key) => registry.byKey(key)?.compiled,
     versions: (id) =>
       [...(registry.definitions.get(id)?.values() ?? [])]

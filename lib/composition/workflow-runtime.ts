@@ -16,6 +16,7 @@ import { WakeService } from '../services/wake.service.js';
 import { WorkflowHost } from '../services/workflow-host.js';
 import type { WorkflowService } from '../services/workflow.service.js';
 import type { RouteAccess } from '../services/operations/route-access.js';
+import type { EventSender } from '../services/messages/event-sender.js';
 import type { ChildStarter } from '../services/start/child-starter.js';
 import { Authorization } from './authorization.js';
 import { assembleServices } from './assemble-services.js';
@@ -67,6 +68,7 @@ export class WorkflowRuntime {
   readonly #boundary = new OwnerBoundary(() => this.#ownerContext);
   readonly #contexts: ContextRunner;
   readonly #children: ChildStarter;
+  readonly #events: EventSender;
   readonly #dispatcher: EventDispatcher;
   readonly #authorization: Authorization;
   readonly #subjects: Subjects;
@@ -111,6 +113,7 @@ export class WorkflowRuntime {
     this.audit = services.audit;
     this.routes = services.routes;
     this.#children = services.children;
+    this.#events = services.events;
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
     this.host = new WorkflowHost(ready);
   }
@@ -210,6 +213,8 @@ export class WorkflowRuntime {
         const { id: runId, depth, priority, subject } = job.run;
         return this.#children.start({ runId, depth, priority, subject, stageRunId: job.stageRun.id, key }, request);
       },
+      emitEvent: ({ subject, ...event }) =>
+        this.#events.emit({ ...event, ...(subject && { subject }) }, 'A node of type emit_event'),
       transactions: new OpenedTransactions(
         storage,
         () => this.#hostProviders.transactionHosts(),

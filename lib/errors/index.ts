@@ -122,7 +122,13 @@ export type {
   RunNotRetryableParams,
   UndefinedIdParams,
 } from './run.errors.js';
-export { ConditionFailedError, StageAbortedError, StageTimeoutError } from './stage.errors.js';
+export {
+  ConditionFailedError,
+  ExpressionFailedError,
+  StageAbortedError,
+  StageTimeoutError,
+  UnknownOutcomeError,
+} from './stage.errors.js';
 export type {
   ConditionFailedParams,
   StageAbortReason,

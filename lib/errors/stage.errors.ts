@@ -56,3 +56,32 @@ export class ConditionFailedError extends WorkflowError<ConditionFailedParams> {
     super('CONDITION_FAILED', params, options);
   }
 }
+
+/** An expression of a graph's node, or its mapping, gave nothing on the values of this run. */
+export class ExpressionFailedError extends WorkflowError<ConditionFailedParams> {
+  declare readonly code: 'EXPRESSION_FAILED';
+
+  constructor(params: ConditionFailedParams, options?: { cause?: unknown }) {
+    super('EXPRESSION_FAILED', params, options);
+  }
+}
+
+export interface UnknownOutcomeParams {
+  node: string;
+  /** The id given to `@Stage`. */
+  type: string;
+  outcome: string;
+  /** Those that there are, separated by commas. */
+  outcomes: string;
+  /** What was probably meant. */
+  suggestion?: string | undefined;
+}
+
+/** A stage ended with an outcome that its type does not have, or that the graph has no edge for. */
+export class UnknownOutcomeError extends WorkflowError<UnknownOutcomeParams> {
+  declare readonly code: 'UNKNOWN_OUTCOME';
+
+  constructor(params: UnknownOutcomeParams, options?: { cause?: unknown }) {
+    super('UNKNOWN_OUTCOME', params, options);
+  }
+}

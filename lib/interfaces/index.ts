@@ -20,6 +20,7 @@ export type {
 } from './operation-authorization.js';
 export type { OwnerContext } from './owner-context.js';
 export type { RunHandle, StartOptions, StartResult, TransactionManager } from './run-handle.js';
+export type { Outcome } from './outcome.js';
 export type { Skipped } from './skipped.js';
 export type { AnnotateOptions, LogLevel, RunInfo, StageContext, StageInfo } from './stage-context.js';
 export type { ConfigOf, InputOf, OutputOf, PresentOutputOf, StageClass, StageHandler } from './stage-handler.js';

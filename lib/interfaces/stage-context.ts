@@ -1,5 +1,6 @@
 import type { SubjectName } from '../engine/ports/step-store.js';
-import type { ParsedConfig, ParsedInput, StageSchemas } from './stage-schemas.js';
+import type { ParsedConfig, ParsedInput, ReturnedOutput, StageSchemas } from './stage-schemas.js';
+import type { Outcome } from './outcome.js';
 import type { PresentOutputOf, StageClass } from './stage-handler.js';
 import type { Skipped } from './skipped.js';
 import type { StepApi } from './step-api.js';
@@ -78,6 +79,15 @@ export interface StageContext<S extends StageSchemas = StageSchemas> {
 
   /** `return ctx.skip('nothing to do')`: the stage ends SKIPPED with this reason and yields undefined. Must be returned. */
   skip(reason: string): Skipped;
+
+  /**
+   * `return ctx.outcome('refused', output)`: the stage ends with this output, and in a graph the run goes on by the edge of this
+   * outcome, one of those that `@Stage({ outcomes })` names. In a pipeline it is kept with the stage, and nothing else. Must be
+   * returned.
+   *
+   * The attempt fails UNKNOWN_OUTCOME, never retried, for a name that is none of the stage's.
+   */
+  outcome(name: string, output: ReturnedOutput<S>): Outcome;
 
   /** Durable calls: steps, sleeps, waits, children. */
   readonly step: StepApi;

@@ -1,5 +1,6 @@
 import type { AcceptedInput, GivenConfig, ReturnedOutput, StageSchemas, StoredOutput } from './stage-schemas.js';
 import type { CompletionCheck } from './completion-check.js';
+import type { Outcome } from './outcome.js';
 import type { Skipped } from './skipped.js';
 import type { StageContext } from './stage-context.js';
 import type { Suspended } from './suspended.js';
@@ -13,7 +14,7 @@ export interface StageHandler<S extends StageSchemas = StageSchemas> {
   /** The work. Must name its `ctx`: that is where the types of the stage are read from. */
   execute(
     ctx: StageContext<S>,
-  ): Promise<ReturnedOutput<S> | Skipped | Suspended> | ReturnedOutput<S> | Skipped | Suspended;
+  ): Promise<ReturnedOutput<S> | Outcome | Skipped | Suspended> | ReturnedOutput<S> | Outcome | Skipped | Suspended;
 
   /**
    * Asked after `execute` returned `ctx.suspend(…)`, outside any transaction, until it says ready or failed; what it throws

@@ -17,6 +17,11 @@ export interface StageOptions extends StageSchemas {
   readonly queue?: string;
   /** `false`: the body touches nothing outside the database, so the authorizer need not be asked. @default true */
   readonly sideEffect?: boolean;
+  /**
+   * What it may end with, for `ctx.outcome(name, output)`: in a graph each leads on by an edge of its own. Include `done` where the body
+   * may also simply return. @default ['done']
+   */
+  readonly outcomes?: readonly string[];
   /** Scope of the provider. What Nest's own `@Injectable` said stays when this is left out. */
   readonly scope?: Scope;
 }

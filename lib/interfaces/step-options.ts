@@ -78,6 +78,8 @@ export interface SignalWaitOptions<S extends Schema = Schema> {
 }
 
 export interface ChildOptions {
+  /** Of the workflow. @default the highest one served */
+  version?: number;
   /** Queue of the child's stages that name none. @default the child's definition's, else the module's */
   queue?: string;
   /** Higher first. An integer. @default the parent's */

@@ -20,7 +20,7 @@ export interface StartableDefinition {
 /** Finds definitions that this build serves. */
 export interface DefinitionLookup {
   /** The highest version of an id, or of a class's id. @throws UnknownWorkflowError */
-  find(workflow: WorkflowClass | string): Promise<StartableDefinition>;
+  find(workflow: WorkflowClass | string, version?: number): Promise<StartableDefinition>;
   /** By `id@version#fingerprint`; undefined where this build does not serve it. */
   byKey(definitionKey: string): CompiledDefinition | undefined;
   /** All versions of an id that this build serves, lowest first; none of one it does not know. */

@@ -86,6 +86,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   runtime: {
     engine: values,
+    'engine/graph': values,
+    'engine/walk': values,
     errors: values,
     interfaces: types,
     'node:async_hooks': only(
@@ -100,6 +102,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     context: values,
     discovery: values,
     engine: values,
+    'engine/graph': values,
     errors: values,
     interfaces: types,
     persistence: values,

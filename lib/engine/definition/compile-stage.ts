@@ -1,6 +1,6 @@
 import type { Complaints } from './complaints.js';
 import { readPositiveMs, readQueue, readRetry, refuseUnknown, show } from './common-options.js';
-import { IDENTIFIER_RULE, isIdentifier } from './identifier.js';
+import { foldIdentifier, IDENTIFIER_RULE, isIdentifier } from './identifier.js';
 import { isParsableSchema, type ParsableSchema } from './parsable-schema.js';
 import type { StageTraits } from './stage-traits.js';
 
@@ -22,9 +22,25 @@ export interface CompiledStageType extends StageTraits {
   readonly sideEffect: boolean;
   /** The class has a `checkCompletion(state, ctx)`. */
   readonly hasCompletionCheck: boolean;
+  /** What it may end with; null = `done`. */
+  readonly outcomes: readonly string[] | null;
 }
 
-const OPTIONS = ['id', 'input', 'output', 'config', 'retry', 'timeout', 'ability', 'queue', 'sideEffect', 'scope'];
+const OPTIONS = [
+  'id',
+  'input',
+  'output',
+  'config',
+  'retry',
+  'timeout',
+  'ability',
+  'queue',
+  'sideEffect',
+  'outcomes',
+  'scope',
+];
+/** How many outcomes a stage may have: an editor shows them side by side. */
+const MOST_OUTCOMES = 50;
 
 /** Checks what `@Stage` says. Complains about everything that is wrong; undefined when anything is. */
 export function compileStage(
@@ -48,6 +64,7 @@ export function compileStage(
     sideEffect: readSideEffect(options.sideEffect, place, complaints),
     hasCancelHook,
     hasCompletionCheck,
+    outcomes: readOutcomes(options.outcomes, place, complaints),
   };
   return complaints.list.length === before ? Object.freeze(type) : undefined;
 }
@@ -71,4 +88,15 @@ function readSideEffect(sideEffect: unknown, place: string, complaints: Complain
   if (sideEffect === undefined || typeof sideEffect === 'boolean') return sideEffect ?? true;
   complaints.add(place, `sideEffect is ${show(sideEffect)}.`, 'Use true or false.');
   return true;
+}
+
+function readOutcomes(outcomes: unknown, place: string, complaints: Complaints): readonly string[] | null {
+  if (outcomes === undefined) return null;
+  const names: readonly unknown[] = Array.isArray(outcomes) ? outcomes : [];
+  const told = new Set(names.map((name) => foldIdentifier(String(name))));
+  const fits = names.every(isIdentifier) && told.size === names.length && !told.has('skipped');
+  if (fits && names.length > 0 && names.length <= MOST_OUTCOMES) return Object.freeze([...names]);
+  const rule = `one to ${MOST_OUTCOMES} names that differ and are not "skipped", each ${IDENTIFIER_RULE}`;
+  complaints.add(place, `outcomes is ${show(outcomes)}.`, `Give ${rule}.`);
+  return null;
 }

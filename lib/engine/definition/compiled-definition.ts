@@ -1,5 +1,5 @@
 import type { DecideContext, EnteredRun } from '../state/deciding.js';
-import type { RunState, Transition } from '../state/rows.js';
+import type { RunState, StageRunState, Transition } from '../state/rows.js';
 import type { CompiledRetryPolicy } from '../retry/retry-policy.js';
 
 /**
@@ -26,6 +26,18 @@ export interface DefinitionWays {
   start(run: Omit<EnteredRun, 'stageRunCount'>, delayed: boolean, context: DecideContext): Transition;
   /** What follows once these visits of nodes have ended, all of them at once. */
   settled(state: RunState, ended: readonly NodeVisited[], context: DecideContext): Transition;
+  /** What follows the end of a node where that is known without looking at other rows; else null. */
+  alone(run: EnteredRun, node: string, outcome: string | null, context: DecideContext): Transition | null;
+  /** Which stage runs a manual retry opens again, the failed one among them; or, in a sentence, why there is none (RETRY-5). */
+  reopened(state: RunState, failed: StageRunState): readonly StageRunState[] | string;
+  /** How a run goes on from a node that it has been at; or, in a sentence, why it cannot (RUN-5). */
+  rerun(state: RunState, node: string, context: DecideContext): RerunWay | string;
+}
+
+/** A rerun: these stage runs are kept, and what the run goes on with. */
+export interface RerunWay {
+  readonly kept: readonly StageRunState[];
+  readonly entered: Transition;
 }
 
 /** A visit of a node. */

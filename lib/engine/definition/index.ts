@@ -11,6 +11,7 @@ export type {
   DefinitionSettings,
   DefinitionWays,
   NodeVisited,
+  RerunWay,
   WhenContext,
 } from './compiled-definition.js';
 export { foldIdentifier, IDENTIFIER_RULE, isIdentifier, MAX_IDENTIFIER_LENGTH } from './identifier.js';

@@ -73,6 +73,8 @@ export interface EarlierStageRun {
   readonly stage: string;
   readonly output: JsonText | null;
   readonly status: 'COMPLETED' | 'SKIPPED';
+  /** Which way a node of a graph went; null = its usual one. */
+  readonly outcome: string | null;
 }
 
 /** A job to be sent: a message without its id. */

@@ -1,6 +1,7 @@
 import type { CompiledDefinition, CompiledNode } from '../definition/compiled-definition.js';
 import { NO_CHANGE } from './enter-node.js';
 import type { RunState, StageRunState, Transition } from './rows.js';
+import { isTerminalStageRun } from './statuses.js';
 
 export type MigrateDecision = { readonly transition: Transition } | { readonly refused: string };
 
@@ -19,7 +20,16 @@ export function decideMigrate(target: CompiledDefinition, definitionKey: string,
     const why = running.length === 1 ? `Stage ${running[0]} is running` : `Stages ${running.join(', ')} are running`;
     return { refused: `${why} right now. Try again when nothing of it runs: while it waits, or after a failure.` };
   }
-  const problems = [...missing(target, state.stageRuns), ...misplaced(target, state.stageRuns)];
+  const open = state.stageRuns.filter(({ status }) => !isTerminalStageRun(status));
+  if (target.ways && open.length > 1) {
+    const at = open.map(({ key }) => key).join(', ');
+    return {
+      refused: `It is at several nodes at once (${at}), which another graph may not join. Try again when it is at one.`,
+    };
+  }
+  // The nodes of a graph come in no order of their own: what follows is where the target's edges lead from.
+  const order = target.ways ? [] : misplaced(target, state.stageRuns);
+  const problems = [...missing(target, state.stageRuns), ...order];
   if (problems.length > 0) return { refused: problems.join(' ') };
   return { transition: { ...NO_CHANGE, migrate: { version: target.version, definitionKey } } };
 }
@@ -29,7 +39,7 @@ function missing(target: CompiledDefinition, stageRuns: readonly StageRunState[]
   for (const [key, members] of byNode(stageRuns)) {
     const node = target.nodes.find((candidate) => candidate.key === key);
     if (!node) problems.push(`It has no node ${key}, which the run has been at.`);
-    else if (!sameStages(node, members))
+    else if (!sameStages(node, distinct(members)))
       problems.push(`Its node ${key} holds ${shown(node.stages)}; the run has been at ${shown(members)} there.`);
   }
   return problems;
@@ -49,6 +59,11 @@ function byNode(stageRuns: readonly StageRunState[]): Map<string, StageRunState[
   const nodes = new Map<string, StageRunState[]>();
   for (const stageRun of stageRuns) nodes.set(stageRun.node, [...(nodes.get(stageRun.node) ?? []), stageRun]);
   return nodes;
+}
+
+/** A node of a graph may have been visited more than once. */
+function distinct(members: readonly Named[]): readonly Named[] {
+  return members.filter(({ key }, at) => members.findIndex((other) => other.key === key) === at);
 }
 
 type Named = { readonly key: string; readonly stage: string };

@@ -1,5 +1,5 @@
 import { closestName } from '../../errors/index.js';
-import type { CompiledDefinition, CompiledNode } from '../definition/compiled-definition.js';
+import type { CompiledDefinition, CompiledNode, RerunWay } from '../definition/compiled-definition.js';
 import type { DecideContext } from './deciding.js';
 import { enterNode } from './enter-node.js';
 import { nodeOutput } from './node-output.js';
@@ -31,6 +31,10 @@ export function decideRerun(
   );
   if (index < 0) return { refused: noSuchNode(definition, nodeKey) };
   const node = definition.nodes[index]!;
+  if (definition.ways) {
+    const way = definition.ways.rerun(state, node.key, context);
+    return typeof way === 'string' ? { refused: way } : goOn(state, node, way);
+  }
   const before = definition.nodes.slice(0, index);
   const missing = before.find((earlier) => !hasEnded(earlier, state.stageRuns));
   if (missing) {
@@ -42,7 +46,10 @@ export function decideRerun(
   const kept = state.stageRuns.filter((stageRun) => names.has(stageRun.node));
   const last = before.at(-1);
   const input = last ? nodeOutput(last, kept) : state.input;
-  const entered = enterNode(definition, state, index, input, context);
+  return goOn(state, node, { kept, entered: enterNode(definition, state, index, input, context) });
+}
+
+function goOn(state: RunState, node: CompiledNode, { kept, entered }: RerunWay): RerunDecision {
   // It would fail before anything of it ran: then it stays as it ended.
   if (entered.run?.to === 'FAILED') return { refused: entered.run.failure.message };
   const generation = state.generation + 1;

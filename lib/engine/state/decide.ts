@@ -140,6 +140,10 @@ export function decideRetry(
   if (!failed) return { refused: 'It did not fail on a stage. Start it again.' };
   if (!definition)
     return { refused: 'This build does not serve its definition. Retry it where the definition is served.' };
+  if (definition.ways) {
+    const reopened = definition.ways.reopened(state, failed);
+    return typeof reopened === 'string' ? { refused: reopened } : reopen(definition, state, failed, reopened, context);
+  }
   const group = state.stageRuns.filter((stageRun) => stageRun.node === failed.node && stageRun.visit === failed.visit);
   const node = definition.nodes.find(({ key }) => key === failed.node);
   // A condition failed while the group was entered: the other branches were never written, so nothing could open them again.
@@ -147,23 +151,29 @@ export function decideRetry(
     return {
       refused: `${failed.key} failed before the other branches of ${node.key} began. Rerun it from ${node.key}.`,
     };
-  const reopen = group.filter((stageRun) => stageRun.status === 'FAILED' || stageRun.status === 'CANCELLED');
-  for (const stageRun of reopen) {
+  const reopened = group.filter((stageRun) => stageRun.status === 'FAILED' || stageRun.status === 'CANCELLED');
+  for (const stageRun of reopened) {
     const refused = conditionRefusal(definition, state, stageRun);
     if (refused) return { refused };
   }
-  return {
-    transition: {
-      ...NO_CHANGE,
-      run: { to: 'RUNNING' },
-      reopened: reopen.map(({ id, key }) => ({
-        id,
-        job: jobFor(findStage(definition, key), state, definition, context),
-      })),
-      visits: group.length > 1 ? [{ node: failed.node, visit: failed.visit, open: reopen.length }] : [],
-      events: [{ type: 'run:retried', data: { node: failed.key } }],
-    },
-  };
+  const visits = group.length > 1 ? [{ node: failed.node, visit: failed.visit, open: reopened.length }] : [];
+  return reopen(definition, state, failed, reopened, context, visits);
+}
+
+function reopen(
+  definition: CompiledDefinition,
+  state: RunState,
+  failed: StageRunState,
+  reopened: readonly StageRunState[],
+  context: DecideContext,
+  visits: Transition['visits'] = [],
+): RetryDecision {
+  const jobs = reopened.map(({ id, key }) => ({
+    id,
+    job: jobFor(findStage(definition, key), state, definition, context),
+  }));
+  const events: EngineEvent[] = [{ type: 'run:retried', data: { node: failed.key } }];
+  return { transition: { ...NO_CHANGE, run: { to: 'RUNNING' }, reopened: jobs, visits, events } };
 }
 
 /** How often a lost job is put back before its run counts as stuck. */

@@ -39,7 +39,7 @@ export interface StageRunState {
 export interface NewStageRun {
   readonly id: string;
   readonly node: string;
-  /** Index of the node in its definition: history is read in this order. */
+  /** History is read in this order: of a pipeline the index of the node in its definition. */
   readonly position: number;
   readonly key: string;
   readonly stage: string;

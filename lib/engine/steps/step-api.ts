@@ -31,6 +31,8 @@ export interface ChildRequest {
   readonly waits: boolean;
   /** The child that this one takes the place of, after it failed and the stage was retried; null at first. */
   readonly failed: string | null;
+  /** Left out: the highest one served. */
+  readonly version?: number;
   readonly queue?: string;
   readonly priority?: number;
   /** Left out: the parent's; null: none. */
@@ -61,6 +63,7 @@ interface SignalOptions extends TimeoutOptions {
 
 interface ChildOptions {
   readonly wait?: boolean;
+  readonly version?: number;
   readonly queue?: string;
   readonly priority?: number;
   readonly subject?: SubjectName | null;
@@ -160,10 +163,10 @@ export class Steps {
 
   runWorkflow(name: string, workflow: unknown, input: unknown, options: ChildOptions = {}): Promise<unknown> {
     return this.#call('child', name, (key) => {
-      const { wait: waits = true, queue, priority } = options;
+      const { wait: waits = true, version, queue, priority } = options;
       const start = (failed: string | null) =>
         this.services.startChild(key, {
-          ...{ workflow, input, waits, queue, priority, failed },
+          ...{ workflow, input, waits, version, queue, priority, failed },
           ...('subject' in options && { subject: options.subject }),
         });
       return new ChildPlan(this.replay, { key, name, waits, start });

@@ -7,7 +7,8 @@ export function expressionsOf({ expressions, mappings, input }: CompiledGraphNod
   return [...expressions.values(), ...mapped];
 }
 
-function expressionsIn(mapping: CompiledMapping): readonly Expression[] {
+/** All expressions of a mapping. */
+export function expressionsIn(mapping: CompiledMapping): readonly Expression[] {
   switch (mapping.kind) {
     case 'expression':
       return [mapping.expression];

@@ -1,7 +1,9 @@
 import type { CompiledDefinition } from '../definition/index.js';
 import type { CompiledGraph } from '../graph/index.js';
-import { decideGraphSettled, decideGraphStart } from './decide-graph.js';
+import { decideGraphAlone, decideGraphSettled, decideGraphStart } from './decide-graph.js';
 import type { TurnLimits } from './loop-turn.js';
+import { rerunGraph } from './rerun-graph.js';
+import { reopenedVisits } from './reopened-visits.js';
 
 /** A version of a graph as all that runs definitions knows them: each node is one of one stage, whose key is the node's id. */
 export function graphDefinition(graph: CompiledGraph, version: number, limits: TurnLimits): CompiledDefinition {
@@ -26,6 +28,9 @@ export function graphDefinition(graph: CompiledGraph, version: number, limits: T
     ways: Object.freeze({
       start: (run, delayed, context) => decideGraphStart(graph, run, delayed, { ...context, ...limits }),
       settled: (state, ended, context) => decideGraphSettled(graph, state, ended, { ...context, ...limits }),
+      alone: (run, node, outcome, context) => decideGraphAlone(graph, run, node, outcome, { ...context, ...limits }),
+      reopened: (state, failed) => reopenedVisits(graph, state, failed),
+      rerun: (state, node, context) => rerunGraph(graph, state, node, { ...context, ...limits }),
     } satisfies CompiledDefinition['ways']),
   });
 }

@@ -15,13 +15,18 @@ export interface Visit {
   readonly outcome: string | null;
 }
 
+/** What a visit is read from. */
+export type VisitRow = Pick<StageRunState, 'id' | 'node' | 'visit' | 'ordinal' | 'status' | 'output' | 'outcome'>;
+
+export type EndedVisit = Pick<Visit, 'node' | 'status' | 'output' | 'outcome'>;
+
 /** Where a run has been in its graph, those visits included that the present walk makes. */
 export class GraphVisits {
   readonly #byNode = new Map<string, Visit[]>();
 
   constructor(
     private readonly graph: CompiledGraph,
-    stageRuns: readonly StageRunState[],
+    stageRuns: readonly VisitRow[],
   ) {
     for (const stageRun of [...stageRuns].sort((a, b) => a.ordinal - b.ordinal)) {
       const { id, node, visit, ordinal, status, output, outcome = null } = stageRun;
@@ -29,10 +34,23 @@ export class GraphVisits {
     }
   }
 
+  /** What has ended, as a worker is told of it with its job: oldest first, and nothing that was cancelled. */
+  static ofEnded(graph: CompiledGraph, ended: readonly EndedVisit[]): GraphVisits {
+    const visits = new GraphVisits(graph, []);
+    for (const [at, { node, status, output, outcome }] of ended.entries())
+      visits.add({ id: '', node, visit: visits.next(node), ordinal: at + 1, status, output, outcome });
+    return visits;
+  }
+
   add(visit: Visit): void {
     const visits = this.#byNode.get(visit.node);
     if (visits === undefined) this.#byNode.set(visit.node, [visit]);
     else visits.push(visit);
+  }
+
+  /** In the order in which the run came to them. */
+  all(): readonly Visit[] {
+    return [...this.#byNode.values()].flat().sort((a, b) => a.ordinal - b.ordinal);
   }
 
   /** Of one node, oldest first. */

@@ -16,7 +16,7 @@ import { nodeJob } from './node-job.js';
 import { GraphVisits, isWithin, nodeOf, type Visit } from './graph-visits.js';
 import { isInline, isWhenInline } from './inline-nodes.js';
 import { TooManyTurns, turnLoop, type TurnLimits } from './loop-turn.js';
-import { resultOf, type NodeResult } from './node-result.js';
+import { forkResult, resultOf, type NodeResult } from './node-result.js';
 
 export interface WalkContext extends DecideContext, TurnLimits {}
 
@@ -72,7 +72,9 @@ export class GraphWalk {
   ended({ node: id, status, outcome = null, output }: StageRunState): void {
     const node = nodeOf(this.graph, id);
     if (status === 'SKIPPED') this.#skip(node);
+    else if (!node.builtIn) this.#follow(node, outcome ?? DONE);
     else if (node.type === 'parallel') this.#begin(node, branchesOf(output));
+    else if (node.type === 'end') this.#complete(output ?? 'null');
     else this.#follow(node, outcome ?? DONE);
   }
 
@@ -131,16 +133,10 @@ export class GraphWalk {
   }
 
   #fork(node: CompiledGraphNode): void {
-    const { branches } = node.config as { readonly branches: readonly { readonly outcome: string }[] };
-    const values = this.#values();
-    const taken: string[] = [];
-    for (const [at, { outcome }] of branches.entries()) {
-      const answer = node.expressions.get(`branches[${at}].when`)?.evaluate(values) ?? { ok: true, value: true };
-      if (!answer.ok) return this.#failed(node, `branch "${outcome}": ${answer.problem}`);
-      if (answer.value === true) taken.push(outcome);
-    }
-    this.#visit(node, 'COMPLETED', { output: JSON.stringify({ branches: taken }), outcome: null });
-    this.#begin(node, taken);
+    const fork = forkResult(node, this.#values());
+    if (fork.kind === 'failed') return this.#failed(node, fork.problem);
+    this.#visit(node, 'COMPLETED', { output: fork.output, outcome: null });
+    this.#begin(node, branchesOf(fork.output));
   }
 
   #begin(node: CompiledGraphNode, taken: readonly string[]): void {
@@ -188,6 +184,10 @@ export class GraphWalk {
     const { output, outcome } = result;
     this.#visit(node, 'COMPLETED', { output, outcome });
     if (result.kind === 'went') return this.#follow(node, outcome);
+    this.#complete(output);
+  }
+
+  #complete(output: JsonText): void {
     this.#end = { to: 'COMPLETED', output };
     this.#events.push({ type: 'run:completed' });
   }
@@ -219,7 +219,7 @@ export class GraphWalk {
   }
 
   #failed(node: CompiledGraphNode, message: string): void {
-    this.#fail(node, runFailure('CONDITION_FAILED', { node: node.id, message }, node.id));
+    this.#fail(node, runFailure('EXPRESSION_FAILED', { node: node.id, message }, node.id));
   }
 
   #fail(node: CompiledGraphNode, failure: RunFailure): void {
@@ -247,7 +247,8 @@ export class GraphWalk {
     const { output = null, outcome = null, skipReason = null, failure = null, job = null } = of;
     const id = this.context.nextId();
     const visit = this.#visits.next(node.id);
-    const place = { node: node.id, position: node.index, key: node.id, stage: node.type };
+    // The history of a graph is read in the order in which the run came to its nodes.
+    const place = { node: node.id, position: this.#ordinal, key: node.id, stage: node.type };
     const row: NewStageRun = {
       id,
       ...place,

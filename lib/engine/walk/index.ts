@@ -1,3 +1,6 @@
+export { expressionsIn, expressionsOf } from './expressions-of.js';
 export { graphDefinition } from './graph-definition.js';
-export { isInline } from './inline-nodes.js';
+export { GraphVisits } from './graph-visits.js';
+export { isInline, isWhenInline } from './inline-nodes.js';
 export type { TurnLimits } from './loop-turn.js';
+export { passNode, type PassResult } from './pass-node.js';

@@ -1,8 +1,8 @@
 import { decodeJson } from '../codec/json.js';
 import type { ExpressionValues } from '../expression/index.js';
-import { DONE, type CompiledGraphNode } from '../graph/index.js';
+import { DONE, type CompiledGraph, type CompiledGraphNode } from '../graph/index.js';
 import { encoded, type NodeResult } from './node-result.js';
-import type { GraphVisits } from './graph-visits.js';
+import { nodeOf, type GraphVisits } from './graph-visits.js';
 
 /** What a turn of a loop is given, as the output of its node: `output("lines").item`. */
 interface Turn {
@@ -61,6 +61,20 @@ export function turnLoop(
     ...(items && { items }),
   };
   return encoded(turn, limits.maxOutputBytes, (output) => ({ kind: 'went', outcome: TURN, output }));
+}
+
+/**
+ * Whether a run that is at a loop has come to it from outside, and not back from a turn: nothing has turned since what it stands in
+ * began anew. Asked by a worker, which was not there when the run came.
+ */
+export function isEntered(graph: CompiledGraph, node: CompiledGraphNode, visits: GraphVisits): boolean {
+  const last = visits.last(node.id);
+  if (last?.outcome !== TURN) return true;
+  for (let { body } = node; body !== null; body = nodeOf(graph, body.block).body) {
+    const begun = visits.last(body.block);
+    if (begun && begun.ordinal > last.ordinal) return true;
+  }
+  return false;
 }
 
 /** The outcome that a turn begins with. */

@@ -11,6 +11,10 @@ export type NodeResult =
   /** In a sentence, without a full stop. */
   | { readonly kind: 'failed'; readonly problem: string };
 
+/** A parallel node whose branches begin: those that are taken. */
+export type ForkResult =
+  { readonly kind: 'forked'; readonly output: JsonText } | Extract<NodeResult, { kind: 'failed' }>;
+
 /** `condition`, `branch` and `end`; loops and parallel nodes have a state, and are the walk's own. */
 export function resultOf(node: CompiledGraphNode, values: ExpressionValues, maxBytes: number): NodeResult {
   switch (node.type) {
@@ -40,6 +44,18 @@ function branchResult({ config, expressions }: CompiledGraphNode, values: Expres
     if (answer.value === true) return { kind: 'went', outcome, output: JSON.stringify(outcome) };
   }
   return { kind: 'went', outcome: 'else', output: '"else"' };
+}
+
+/** Which branches of a parallel node begin, as its output: `{ branches: […] }`. */
+export function forkResult({ config, expressions }: CompiledGraphNode, values: ExpressionValues): ForkResult {
+  const { branches } = config as { readonly branches: readonly { readonly outcome: string }[] };
+  const taken: string[] = [];
+  for (const [at, { outcome }] of branches.entries()) {
+    const answer = expressions.get(`branches[${at}].when`)?.evaluate(values) ?? { ok: true, value: true };
+    if (!answer.ok) return { kind: 'failed', problem: `branch "${outcome}": ${answer.problem}` };
+    if (answer.value === true) taken.push(outcome);
+  }
+  return { kind: 'forked', output: JSON.stringify({ branches: taken }) };
 }
 
 /** A run's output is what its end says, or else which end it was. */

@@ -35,9 +35,9 @@ export const GRAPH_CODES = {
   },
   UNKNOWN_OUTCOME: {
     text: 'Node {node} (type {type}) does not end with "{outcome}"; it ends with: {outcomes}.[[ Did you mean "{suggestion}"?]]',
-    meaning: 'An edge belongs to an outcome that its node never has.',
+    meaning: 'An edge belongs to an outcome that its node never has, or a stage ended with one that leads nowhere.',
     retried: false,
-    byHand: false,
+    byHand: true,
   },
   MISSING_EDGE: {
     text: 'Nothing follows where node {node} ends with "{outcome}". Add an edge from it with this outcome.',

@@ -38,6 +38,13 @@ export const STAGE_CODES = {
     retried: false,
     byHand: true,
   },
+  EXPRESSION_FAILED: {
+    text: 'An expression of node {node} gave nothing on the values of this run: {message}.',
+    meaning:
+      'An expression or a mapping of a graph could not be evaluated: a missing field, another type, too much of it.',
+    retried: false,
+    byHand: true,
+  },
   LEASE_EXPIRED: {
     text: 'LEASE_HEARTBEAT_LOST: worker {worker} stopped extending its lease on {stage}[[ (loss {losses} of {maxLosses})]]. Its result, if any, was not stored. Look for crashes, long blocking code or lost connections.',
     meaning: 'A worker stopped extending its lease; repeated up to `lease.maxLosses` times by itself.',

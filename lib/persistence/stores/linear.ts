@@ -4,11 +4,11 @@ import type { RecordRow } from '../dialects/postgres/statements/record.js';
 import { outcomeRow } from './outcome-row.js';
 
 /**
- * Whether a record fits the one-statement form: it goes back to PENDING, or one PENDING stage run or the end of a completed
- * run follows. Fan-outs, skipped nodes and failed conditions take the joined form.
+ * Whether a record fits the one-statement form: it goes back to PENDING, or one PENDING stage run, at its first visit, or the end of
+ * a completed run follows. Fan-outs, skipped nodes, failed conditions and outcomes with a name take the joined form.
  */
 export function isPlain({ outcome, transition }: LinearRecord): boolean {
-  if (outcome.kind === 'failed') return false;
+  if (outcome.kind === 'failed' || (outcome.kind === 'completed' && outcome.outcome !== undefined)) return false;
   if (!transition) return outcome.kind === 'retry' || outcome.kind === 'released';
   if (
     transition.visits.length > 0 ||
@@ -18,7 +18,8 @@ export function isPlain({ outcome, transition }: LinearRecord): boolean {
   )
     return false;
   if (transition.run) return transition.run.to === 'COMPLETED' && transition.stageRuns.length === 0;
-  return transition.stageRuns.length === 1 && transition.stageRuns[0]!.status === 'PENDING';
+  const [next, ...others] = transition.stageRuns;
+  return others.length === 0 && next!.status === 'PENDING' && next!.visit === 1;
 }
 
 /** Whether it is one statement and nothing more. */

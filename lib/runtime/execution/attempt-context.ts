@@ -2,6 +2,7 @@ import { decodeJson } from '../../engine/codec/index.js';
 import type {
   AnnotateOptions,
   LogLevel,
+  Outcome,
   RunInfo,
   Skipped,
   StageContext,
@@ -17,6 +18,7 @@ import type { Attempt } from './attempt.js';
 import type { DefinitionSource } from './definition-source.js';
 import { EarlierOutputs } from './earlier-outputs.js';
 import type { AttemptSubject } from './attempt-subject.js';
+import { outcome } from './outcome.js';
 import { skipped } from './skipped.js';
 import { suspended } from './suspended.js';
 import type { AttemptNotebook } from './attempt-notebook.js';
@@ -102,6 +104,15 @@ export class AttemptContext implements StageContext {
 
   skip(reason: string): Skipped {
     return skipped(reason);
+  }
+
+  outcome(name: string, output: unknown): Outcome {
+    return outcome(name, output);
+  }
+
+  /** Whether it makes durable calls: not in a cancel hook. */
+  get isDurable(): boolean {
+    return this.#attempt.job.kind === 'execute';
   }
 
   get step(): StepApi {

@@ -1,5 +1,6 @@
 import type { CompiledDefinition } from '../../engine/definition/compiled-definition.js';
 import type { ParsableSchema } from '../../engine/definition/parsable-schema.js';
+import type { CompiledGraph } from '../../engine/graph/index.js';
 import type { StageContext } from '../../interfaces/index.js';
 
 /** What the runtime needs of a `@Stage` class. */
@@ -12,6 +13,8 @@ export interface RuntimeStageType {
   readonly sideEffect: boolean;
   /** The class has a `checkCompletion`. */
   readonly hasCompletionCheck: boolean;
+  /** What it may end with; null = `done`. */
+  readonly outcomes: readonly string[] | null;
 }
 
 /** What the runtime needs of a definition that this build serves. */
@@ -19,6 +22,8 @@ export interface RuntimeDefinition {
   readonly compiled: CompiledDefinition;
   /** Parses the stored input of a run when its first stage reads it. */
   readonly inputSchema: ParsableSchema | null;
+  /** Where it is one: what its nodes say beyond what deciding needs. */
+  readonly graph?: CompiledGraph;
 }
 
 /** An instance of a stage class. */

@@ -23,7 +23,7 @@ export class EarlierOutputs {
     throw new OutputMissingError({
       wanted: this.#nameOf(wanted),
       where: this.served.stage.key,
-      known: this.#settled().flatMap(({ key, status }) => (status === 'COMPLETED' ? [key] : [])),
+      known: [...new Set(this.#settled().flatMap(({ key, status }) => (status === 'COMPLETED' ? [key] : [])))],
     });
   }
 
@@ -35,11 +35,9 @@ export class EarlierOutputs {
 
   #find(wanted: unknown): unknown {
     const key = typeof wanted === 'string' ? wanted : this.#keyOfClass(wanted);
-    const stageRun = this.#settled().find((candidate) => candidate.key === key);
-    if (stageRun) {
-      return stageRun.status === 'COMPLETED' ? decodeJson(stageRun.output ?? 'null', `The output of ${key}`) : MISSING;
-    }
-    return this.#nodeOutput(key);
+    // Of several visits of a node of a graph the newest that came to something, as `output("node")` has it.
+    const stageRun = this.#settled().findLast((candidate) => candidate.key === key && candidate.status === 'COMPLETED');
+    return stageRun ? decodeJson(stageRun.output ?? 'null', `The output of ${key}`) : this.#nodeOutput(key);
   }
 
   /** The key of a parallel group stands for the object of its branches. */

@@ -1,3 +1,5 @@
+import type { CompiledGraph, CompiledGraphNode } from '../../engine/graph/index.js';
+import { builtInType } from '../nodes/index.js';
 import type { CompiledDefinition, CompiledNode, CompiledStage } from '../../engine/definition/compiled-definition.js';
 import type { DefinitionSource, RuntimeDefinition, RuntimeStageType } from './definition-source.js';
 
@@ -8,6 +10,13 @@ export interface ServedStage {
   readonly node: CompiledNode;
   readonly stage: CompiledStage;
   readonly type: RuntimeStageType;
+  /** Of a graph: its node, and the graph. */
+  readonly ofGraph?: ServedNode;
+}
+
+export interface ServedNode {
+  readonly graph: CompiledGraph;
+  readonly node: CompiledGraphNode;
 }
 
 /** Finds what a claimed job runs: one look-up per job, by definition key and stage key. */
@@ -40,11 +49,17 @@ export class ServedStages {
     const { compiled } = definition;
     for (const node of compiled.nodes) {
       for (const stage of node.stages) {
-        const type = this.definitions.stageType(stage.stage);
-        if (type) stages.set(stage.key, { definition, compiled, node, stage, type });
+        const ofGraph = nodeOf(definition, node.key);
+        const type = ofGraph?.node.builtIn ? builtInType(stage.stage) : this.definitions.stageType(stage.stage);
+        if (type) stages.set(stage.key, { definition, compiled, node, stage, type, ...(ofGraph && { ofGraph }) });
       }
     }
     this.#byDefinition.set(definitionKey, stages);
     return stages;
   }
+}
+
+function nodeOf({ graph }: RuntimeDefinition, key: string): ServedNode | undefined {
+  const node = graph?.nodes.find(({ id }) => id === key);
+  return graph && node && { graph, node };
 }

@@ -18,6 +18,8 @@ import { AttemptReplay, isInsideStep, type AttemptReplayParts } from '../steps/a
 import { beginWaiting, checkCompletion, completionRow, suspensionOf, type Completion } from './completion.js';
 import type { ContextScope } from './context-scope.js';
 import type { DefinitionSource, RunnableStage } from './definition-source.js';
+import { NodeAttempt, outcomeOf, type NodeAttemptParts } from './node-attempt.js';
+import { namedEndOf } from './outcome.js';
 import { parseOutput } from './parse-payload.js';
 import { isSkipped } from './skipped.js';
 import type { StageGate } from './stage-gate.js';
@@ -37,6 +39,8 @@ export interface StageExecutionParts {
   /** Bytes of one output as JSON (LIMIT-6). */
   readonly maxOutputBytes: number;
   readonly nextId: NextId;
+  /** What nodes of the engine's own need of it. */
+  readonly nodes: NodeAttemptParts;
   /** Writes a completed outcome with what `ctx.recordWith` was given. Rejects with what that threw, rolled back. */
   readonly recordWithin: (attempt: Attempt, outcome: CompletedOutcome) => Promise<RecordedWithin>;
   /** What durable calls need, but for whether this execution drains. */
@@ -143,9 +147,11 @@ export class StageExecution {
         return { kind: 'ended', outcome: { kind: 'skipped', reason: completion.value.reason } };
       }
       const what = `Stage ${stage.key}`;
-      const value = await parseOutput(type.outputSchema, completion.value, what);
+      const named = namedEndOf(completion.value);
+      const name = outcomeOf(attempt, named?.name ?? null);
+      const value = await parseOutput(type.outputSchema, named ? named.output : completion.value, what);
       const output = encodeJson(value, { what, maxBytes: this.parts.maxOutputBytes, limit: 'limits.maxOutputBytes' });
-      const outcome = { kind: 'completed', output } as const;
+      const outcome = { kind: 'completed', output, ...(name !== null && { outcome: name }) } as const;
       if (!attempt.writes) return { kind: 'ended', outcome };
       // The body has ended: what it still awaits must not put the stage to sleep while its outcome is written.
       attempt.ended = attempt.replay?.replay.end();
@@ -174,26 +180,31 @@ export class StageExecution {
     const surroundings = await scopeOf(job, served.compiled, systemActor);
     const subject = new AttemptSubject(job.run, subjects);
     const inside = async (owner: unknown): Promise<BodyEnd> => {
+      const { actor } = surroundings;
+      const given = { input: null, owner, actor, subject, definitions, log, open: this.#openers };
+      const { ofGraph } = served;
+      const atNode = ofGraph && new NodeAttempt(ofGraph, attempt, new AttemptContext(attempt, given), this.parts.nodes);
       // Not before a cancel hook: what was begun with leave may be undone without.
       if (job.kind === 'execute') {
         // A run that is about nothing, and a stage that nobody is asked about, cost no tick.
         const loading = subject.check();
         const loaded = loading ? await loading : null;
+        if (await atNode?.isLeftOut()) return { kind: 'ended', outcome: { kind: 'skipped', reason: 'when' } };
         const admitted = admission(attempt, { owner, actor: surroundings.actor, subject: loaded }, this.#admission);
         if (admitted) await admitted;
         // Either may have taken seconds: nothing of the stage is begun for an attempt that is over by now.
         if ((loading || admitted) && isOver(attempt)) return { kind: 'abandoned' };
       }
-      const input = await readInput(job, served);
-      const handler = await definitions.resolve(served.type, {
-        runId: job.run.id,
-        stageRunId: job.stageRun.id,
-        attempt: job.stageRun.attempt,
-        ownerId: job.run.ownerId,
-      });
-      const { actor } = surroundings;
-      const open = this.#openers;
-      return call(handler, new AttemptContext(attempt, { input, owner, actor, subject, definitions, log, open }));
+      const input = await readInput(job, served, atNode);
+      const handler =
+        atNode?.handler ??
+        (await definitions.resolve(served.type, {
+          runId: job.run.id,
+          stageRunId: job.stageRun.id,
+          attempt: job.stageRun.attempt,
+          ownerId: job.run.ownerId,
+        }));
+      return call(handler, new AttemptContext(attempt, { ...given, input }));
     };
     return scope.run(surroundings, inside, () => attempt.dropped());
   }

@@ -17,6 +17,7 @@ export function nextJob(
     stage,
     output: completed ? outcome.output : null,
     status: completed ? 'COMPLETED' : 'SKIPPED',
+    outcome: completed ? (outcome.outcome ?? null) : null,
   };
   const skipped = transition.stageRuns.filter(({ status }) => status === 'SKIPPED').map(skippedOf);
   return {
@@ -42,5 +43,5 @@ export function nextJob(
 }
 
 function skippedOf({ node, key, stage }: NewStageRun): EarlierStageRun {
-  return { node, key, stage, output: null, status: 'SKIPPED' };
+  return { node, key, stage, output: null, status: 'SKIPPED', outcome: null };
 }

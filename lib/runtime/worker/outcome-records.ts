@@ -42,6 +42,7 @@ export class OutcomeRecords {
     }
     if (outcome.kind === 'failed' || served.node.stages.length > 1) return this.joined(attempt, outcome);
     const next = this.#next(attempt, outcome);
+    if (next === null) return this.joined(attempt, outcome);
     if ('failure' in next) return this.joined(attempt, { kind: 'failed', failure: next.failure });
     const { transition } = next;
     const handOff = offer && onlySuccessor(transition) ? offer() : null;
@@ -84,16 +85,22 @@ export class OutcomeRecords {
   #next(
     { served, job }: Attempt,
     outcome: Extract<StageOutcome, { kind: 'completed' | 'skipped' }>,
-  ): { readonly transition: Transition } | { readonly failure: FailureRecord } {
+  ): { readonly transition: Transition } | { readonly failure: FailureRecord } | null {
     const { node, stage, compiled } = served;
+    const { id, queue, input } = job.run;
+    const run = { id, queue, input, stageRunCount: job.stageRun.ordinal };
+    if (compiled.ways) {
+      // What has a name takes the joined form anyway.
+      if (outcome.kind === 'skipped' || outcome.outcome !== undefined) return null;
+      const transition = compiled.ways.alone(run, node.key, null, this.context);
+      return transition && { transition };
+    }
     const settled = {
       node: node.key,
       key: stage.key,
       status: outcome.kind === 'completed' ? ('COMPLETED' as const) : ('SKIPPED' as const),
       output: outcome.kind === 'completed' ? outcome.output : null,
     };
-    const { id, queue, input } = job.run;
-    const run = { id, queue, input, stageRunCount: job.stageRun.ordinal };
     try {
       return { transition: decideNext(compiled, run, node.key, nodeOutput(node, [settled]), this.context) };
     } catch (error) {

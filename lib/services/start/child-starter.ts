@@ -60,10 +60,10 @@ export class ChildStarter {
    * the definition has no room, what the store throws
    */
   async start(parent: ChildParent, request: ChildRequest): Promise<{ readonly runId: string }> {
-    const { workflow, queue, priority = parent.priority } = request;
+    const { workflow, version, queue, priority = parent.priority } = request;
     checkNestingDepth(this.#limits, parent.depth + 1, `run ${parent.runId}`);
     const engine = await this.#ready();
-    const definition = await engine.definitions.find(workflow as WorkflowClass | string);
+    const definition = await engine.definitions.find(workflow as WorkflowClass | string, version);
     const subject = 'subject' in request ? request.subject : parent.subject;
     const options = {
       priority,

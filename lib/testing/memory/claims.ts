@@ -143,10 +143,10 @@ function claimedJob(
 
 function earlierOf({ db }: MemorySession, run: RunRecord): EarlierStageRun[] {
   const earlier: (EarlierStageRun & { readonly ordinal: number })[] = [];
-  for (const { generation, status, node, key, stage, output, ordinal } of db.stageRunsOf.of(run.id)) {
+  for (const { generation, status, node, key, stage, output, ordinal, outcome } of db.stageRunsOf.of(run.id)) {
     if (generation !== run.generation || (status !== 'COMPLETED' && status !== 'SKIPPED')) continue;
-    earlier.push({ node, key, stage, output, status, ordinal });
+    earlier.push({ node, key, stage, output, status, outcome, ordinal });
   }
   earlier.sort((a, b) => a.ordinal - b.ordinal);
-  return earlier.map(({ node, key, stage, output, status }) => ({ node, key, stage, output, status }));
+  return earlier.map(({ ordinal: _, ...row }) => row);
 }

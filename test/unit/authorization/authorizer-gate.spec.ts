@@ -9,6 +9,7 @@ const type = {
   ability: null,
   sideEffect: true,
   hasCompletionCheck: false,
+  outcomes: null,
 };
 
 function gateKit(

@@ -108,8 +108,8 @@ export function describeClaims({ it, expect }: StoreSuite): void {
     await on.store.record([linear(second, { outcome: skipped(), transition: third })]);
     const { earlier } = await on.claimOne();
     expect(earlier).toEqual([
-      { node: 'first', key: 'first', stage: 'first-stage', output: '1', status: 'COMPLETED' },
-      { node: 'second', key: 'second', stage: 'second-stage', output: null, status: 'SKIPPED' },
+      { node: 'first', key: 'first', stage: 'first-stage', output: '1', status: 'COMPLETED', outcome: null },
+      { node: 'second', key: 'second', stage: 'second-stage', output: null, status: 'SKIPPED', outcome: null },
     ]);
   });
 

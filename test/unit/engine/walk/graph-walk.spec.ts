@@ -253,7 +253,7 @@ describe('a walk through a graph', () => {
         ['after', 'end'],
       ]);
       run.completeNode('left', {});
-      expect(run.end).toMatchObject({ to: 'FAILED', failure: { code: 'CONDITION_FAILED', node: 'which' } });
+      expect(run.end).toMatchObject({ to: 'FAILED', failure: { code: 'EXPRESSION_FAILED', node: 'which' } });
       expect(run.statuses()).toEqual(['both COMPLETED', 'left COMPLETED', 'right CANCELLED', 'which FAILED']);
       expect(run.events).toEqual(['run:started', 'run:failed']);
     });

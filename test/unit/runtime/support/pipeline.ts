@@ -13,6 +13,7 @@ export interface TestStage extends RunnableStage {
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly ability?: string;
+  readonly outcomes?: readonly string[];
   readonly when?: CompiledStage['when'];
   readonly input?: RuntimeStageType['inputSchema'];
   readonly output?: RuntimeStageType['outputSchema'];
@@ -104,6 +105,7 @@ export class TestDefinitions implements DefinitionSource {
         ability: stage.ability ?? null,
         sideEffect: true,
         hasCompletionCheck: typeof stage.checkCompletion === 'function',
+        outcomes: stage.outcomes ?? null,
       }
     );
   }

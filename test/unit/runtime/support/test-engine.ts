@@ -127,6 +127,11 @@ export class TestEngine {
         });
         return { runId };
       },
+      emitEvent: async ({ key, payload, subject, messageId }) => {
+        const messageDigest = createHash('sha256').update(messageId).digest();
+        const event = { ...eventOf(key, payload, null), subject, messageDigest };
+        if (await this.store.storeEvent(event)) await this.runtime.matcher.matchEvent(event);
+      },
       transactions: transactions ?? { run: () => Promise.reject(new Error('This engine has no host.')) },
       workerId: workerId ?? `worker-${v7()}`,
     });

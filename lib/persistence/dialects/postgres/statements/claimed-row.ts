@@ -42,7 +42,14 @@ export interface ClaimedRow {
   earlier: string | null;
 }
 
-type EarlierTuple = [node: string, key: string, stage: string, status: 'COMPLETED' | 'SKIPPED', output: string | null];
+type EarlierTuple = [
+  node: string,
+  key: string,
+  stage: string,
+  status: 'COMPLETED' | 'SKIPPED',
+  output: string | null,
+  outcome: string | null,
+];
 
 /**
  * Columns of `st` (claimed), `s` (stage run) and `r` (run). Outputs travel as JSON strings that hold JSON text: the server
@@ -54,7 +61,7 @@ export function claimedColumns(t: TableNames): string {
     r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.depth, r.owner_id, r.subject_type, r.subject_id, r.subject_seen, r.touches,
     r.actor::text AS actor, r.trace, r.priority, r.queue, r.input::text AS input,
     CASE WHEN s.ordinal > 1 THEN (
-      SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text) ORDER BY e.ordinal)::text
+      SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text, e.outcome) ORDER BY e.ordinal)::text
         FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND ${sameOwner('e', 'r')} AND e.status IN ('COMPLETED', 'SKIPPED')) END AS earlier`;
 }
 
@@ -97,6 +104,6 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
   };
 }
 
-function toEarlier([node, key, stage, status, output]: EarlierTuple): EarlierStageRun {
-  return { node, key, stage, status, output };
+function toEarlier([node, key, stage, status, output, outcome]: EarlierTuple): EarlierStageRun {
+  return { node, key, stage, status, output, outcome };
 }

@@ -1,0 +1,69 @@
+import { DONE } from '../../engine/graph/index.js';
+import { GraphVisits, isWhenInline } from '../../engine/walk/index.js';
+import { closestName, UnknownOutcomeError } from '../../errors/index.js';
+import { builtInNode, NodeValues, type NodeHost } from '../nodes/index.js';
+import type { AttemptContext } from './attempt-context.js';
+import type { Attempt } from './attempt.js';
+import type { RunnableStage } from './definition-source.js';
+import type { ServedNode } from './served-stages.js';
+
+export interface NodeAttemptParts extends NodeHost {
+  /** The database's clock, ISO 8601. */
+  readonly now: () => Promise<string>;
+}
+
+/** An attempt at a node of a graph: what the graph says beyond the stage itself. */
+export class NodeAttempt {
+  readonly #values: NodeValues;
+
+  constructor(
+    private readonly served: ServedNode,
+    private readonly attempt: Attempt,
+    ctx: AttemptContext,
+    private readonly parts: NodeAttemptParts,
+  ) {
+    const { earlier, run } = attempt.job;
+    const visits = GraphVisits.ofEnded(served.graph, earlier);
+    const hasSubject = run.subject !== null;
+    this.#values = new NodeValues({ node: served.node.id, ctx, visits, hasSubject, now: parts.now });
+  }
+
+  /** Whether its `when` says no, where the run could not ask it in passing. @throws ExpressionFailedError */
+  async isLeftOut(): Promise<boolean> {
+    const { node } = this.served;
+    if (node.when === null || isWhenInline(node)) return false;
+    return (await this.#values.fixed('when', node.when)) !== true;
+  }
+
+  /** What the node is given. @throws ExpressionFailedError */
+  async input(): Promise<unknown> {
+    const { node } = this.served;
+    if (node.input) return this.#values.fixedMap('input', node.input);
+    return node.builtIn && node.type !== 'start_workflow' ? null : JSON.parse(this.attempt.job.run.input);
+  }
+
+  /** What does the node's work where that is the engine's own; undefined for a stage of the host's. */
+  get handler(): RunnableStage | undefined {
+    const { graph, node } = this.served;
+    const builtIn = node.builtIn ? builtInNode(node.type) : undefined;
+    if (!builtIn) return undefined;
+    const { parts: host } = this;
+    return { execute: (ctx) => builtIn.execute({ graph, node, ctx, values: this.#values, host }) };
+  }
+}
+
+/**
+ * How a stage ended, by name: null = as it usually does.
+ *
+ * @throws UnknownOutcomeError where its type has no such outcome, or the graph no edge for it
+ */
+export function outcomeOf({ served }: Attempt, name: string | null): string | null {
+  const { ofGraph, type, stage } = served;
+  if (ofGraph?.node.builtIn || (!ofGraph && name === null)) return name;
+  const declared = type.outcomes ?? [DONE];
+  const known = ofGraph ? declared.filter((one) => ofGraph.node.edges.has(one)) : declared;
+  const outcome = name ?? DONE;
+  if (known.includes(outcome)) return name;
+  const told = { outcome, outcomes: known.join(', '), suggestion: closestName(outcome, known) };
+  throw new UnknownOutcomeError({ node: stage.key, type: type.id, ...told });
+}

@@ -1,0 +1,3 @@
+export { builtInNode, builtInType } from './built-in-nodes.js';
+export { NodeValues } from './node-values.js';
+export type { NodeEvent, NodeHost, NodeWork } from './node-work.js';
