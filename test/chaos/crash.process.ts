@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { DataSource } from 'typeorm';
 import { WorkflowService } from 'nestjs-workflow-engine';
 import { announce, onMessage } from '../support/process-side.js';
-import { CrashFlow, crashModule } from './crash-flow.js';
+import { CrashFlow, crashModule, JOB_LEASE_MS } from './crash-flow.js';
 import { CrashPoint } from './crash-points.js';
 import { compileOn, watchSuspensions } from './store-calls.js';
 
@@ -12,7 +12,7 @@ interface Work {
   readonly point?: string;
   /** The run that another process has died over. */
   readonly runId?: string;
-  /** How far the engine's clock is ahead: leases of five minutes are over. */
+  /** How far the engine's clock is ahead: leases of others are over. */
   readonly offsetMs: number;
 }
 
@@ -24,7 +24,7 @@ onMessage<Work>('work', async ({ url, point, runId, offsetMs }) => {
   const module = crashModule(url, points, {
     worker: { concurrency: 2, pollInterval: 200 },
     wake: { every: 200 },
-    lease: { heartbeatInterval: 200, staleThreshold: 1_000 },
+    lease: { heartbeatInterval: 200, staleThreshold: JOB_LEASE_MS },
   });
   const app = await compileOn(module, (store) => {
     store.clockOffsetMs = offsetMs;

@@ -39,7 +39,7 @@ describe('four processes on one database', () => {
       forkProcess('test/chaos/burst.process.ts', { env: { DATABASE_URL: url } }),
     );
     await Promise.all(processes.map((each) => each.waitFor('ready')));
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all(processes.map((each) => each.kill()));
     await app.close();
@@ -82,7 +82,7 @@ describe('four processes on one database', () => {
     expect(await count(`SELECT count(*)::int FROM workflow_steps WHERE open OR status = 'waiting'`)).toBe(0);
     expect(await count('SELECT max(attempt)::int AS count FROM workflow_stage_runs')).toBe(1);
     expect(await brokenInvariants(pool)).toEqual({});
-  }, 120_000);
+  });
 
   it('FAULT K26: signals against suspensions, 60 at the same time, are each delivered once, in their order', async () => {
     const begun = performance.now();
@@ -104,7 +104,7 @@ describe('four processes on one database', () => {
     expect(await count(`SELECT count(*)::int FROM workflow_events WHERE run_id IS NOT NULL AND NOT taken`)).toBe(0);
     expect(await count(`SELECT count(*)::int FROM workflow_steps WHERE event_key = 'next'`)).toBe(SIGNALLED * SIGNALS);
     expect(await brokenInvariants(pool)).toEqual({});
-  }, 120_000);
+  });
 
   /** Each signal is sent at its moment, by another process than the body's. Resolves with what came of so many, by number. */
   function signalsAtTheirMoments(wanted: number): Promise<Readonly<Record<string, number>>> {

@@ -1,7 +1,7 @@
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { brokenInvariants } from '../support/invariants.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
-import { BODIES, CRASH_TABLES, LEDGER, RESULT } from './crash-flow.js';
+import { BODIES, CRASH_TABLES, JOB_LEASE_MS, LEDGER, RESULT } from './crash-flow.js';
 
 /** Where a run stands when its process dies, and which body runs once more for that, since its end was not recorded. */
 const POINTS: readonly (readonly [point: string, again: keyof typeof BODIES | null])[] = [
@@ -70,7 +70,7 @@ async function die(points: readonly string[]): Promise<Crashed[]> {
 /** Another process takes the run to its end; what is found then. */
 async function goOn({ point, database, runId }: Crashed, survivor: TestProcess) {
   const { url } = database;
-  survivor.send('work', { url, runId, offsetMs: LATER[point] ?? 0 });
+  survivor.send('work', { url, runId, offsetMs: LATER[point] ?? JOB_LEASE_MS });
   const { result } = await survivor.waitFor<{ result: unknown }>(`ended ${url}`);
   const pool = database.openPool({ max: 1 });
   const rows = async (text: string): Promise<any[]> => (await pool.query(text)).rows;
@@ -106,23 +106,19 @@ describe('a process that is killed', () => {
   }, 240_000);
   afterAll(() => survivor.kill());
 
-  it.each(POINTS)(
-    'STEP-1, STEP-8, RUN-8: %s: another goes on where it was',
-    async (point, again) => {
-      const { result, ledger, bodies, effects, kept, stage, broken } = await crashed.get(point)!;
-      expect(result).toEqual(RESULT);
-      // Each step recorded once, in the same order.
-      expect(ledger).toEqual(LEDGER.map((name, at) => ({ key: `${name}#1`, status: 'completed', seq: at + 1 })));
-      expect(bodies).toEqual(again ? { ...BODIES, [again]: BODIES[again] + 1 } : BODIES);
-      expect(effects.sort()).toEqual(
-        Object.keys(BODIES)
-          .map((name) => `${stage.id}:${name}#1`)
-          .sort(),
-      );
-      expect(kept).toBe(1);
-      expect(stage.attempt).toBe(1);
-      expect(broken).toEqual({});
-    },
-    60_000,
-  );
+  it.each(POINTS)('STEP-1, STEP-8, RUN-8: %s: another goes on where it was', async (point, again) => {
+    const { result, ledger, bodies, effects, kept, stage, broken } = await crashed.get(point)!;
+    expect(result).toEqual(RESULT);
+    // Each step recorded once, in the same order.
+    expect(ledger).toEqual(LEDGER.map((name, at) => ({ key: `${name}#1`, status: 'completed', seq: at + 1 })));
+    expect(bodies).toEqual(again ? { ...BODIES, [again]: BODIES[again] + 1 } : BODIES);
+    expect(effects.sort()).toEqual(
+      Object.keys(BODIES)
+        .map((name) => `${stage.id}:${name}#1`)
+        .sort(),
+    );
+    expect(kept).toBe(1);
+    expect(stage.attempt).toBe(1);
+    expect(broken).toEqual({});
+  });
 });

@@ -2,10 +2,11 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { WorkflowService } from 'nestjs-workflow-engine';
 import { announce, onMessage } from '../support/process-side.js';
-import { BookingFlow, bookingModule } from './transaction-flow.js';
+import { allowPoints, BookingFlow, bookingModule } from './transaction-flow.js';
 
-/** Starts so many runs, works at whatever there is, and tells when all that there are have ended. */
-onMessage<{ url: string; runs: number }>('work', async ({ url, runs }) => {
+/** Starts so many runs, works at whatever there is up to its last point, and tells when all that there are have ended. */
+onMessage<{ url: string; runs: number; points?: number }>('work', async ({ url, runs, points }) => {
+  allowPoints(points ?? Infinity);
   const app = await NestFactory.createApplicationContext(bookingModule(url), { logger: false });
   const workflows = app.get(WorkflowService);
   for (let nr = 0; nr < runs; nr++) await workflows.start(BookingFlow, null);

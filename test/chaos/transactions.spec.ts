@@ -3,8 +3,10 @@ import { brokenInvariants } from '../support/invariants.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
 import { BOOKINGS_TABLE, TRANSACTIONS_PER_RUN } from './transaction-flow.js';
 
-const RUNS = 20;
+const RUNS = 24;
 const KILLS = 9;
+/** Three transactions that a victim may do beyond its point, until it is dead; there it stands still. */
+const BEYOND = 9;
 /** Processes that get ready while others die. */
 const AHEAD = 2;
 
@@ -20,18 +22,20 @@ describe('ctx.transaction in a process that is killed', () => {
     const pool = database.openPool({ max: 1 });
     await pool.query(BOOKINGS_TABLE);
     const ready: TestProcess[] = Array.from({ length: AHEAD }, () => forkProcess('test/chaos/transactions.process.ts'));
-    const begin = async (runs: number): Promise<TestProcess> => {
+    const begin = async (runs: number, points?: number): Promise<TestProcess> => {
       const next = ready.shift()!;
       await next.waitFor('ready');
-      next.send('work', { url: database.url, runs });
+      next.send('work', { url: database.url, runs, points });
       return next;
     };
     const left: number[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
       ready.push(forkProcess('test/chaos/transactions.process.ts'));
-      const victim = await begin(kill === 0 ? RUNS : 0);
       // Three points a transaction.
       const points = 12 + Math.floor(Math.random() * 75);
+      const victim = await begin(kill === 0 ? RUNS : 0, points + BEYOND);
+      // The first one works at the runs while it still starts them: it dies when all are there.
+      if (kill === 0) await victim.waitFor('working');
       for (let point = 0; point < points; point++) await victim.waitFor('point');
       await victim.kill('SIGKILL');
       // Its server processes may still be at what was sent before: nothing is judged before they are gone.
