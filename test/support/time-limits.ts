@@ -1,6 +1,8 @@
 import { Deadlines, type Deadline } from '../../lib/runtime/background/deadlines.js';
 
 export interface TimeLimits {
+  /** How many are open. */
+  readonly open: number;
   /** The limit that is open now is over. Throws when none is, or several are. */
   reach(): void;
 }
@@ -22,6 +24,9 @@ export function timeLimitsByHand(ms: number): TimeLimits {
     if (!deadline || !open.delete(deadline)) drop.call(this, deadline);
   });
   return {
+    get open() {
+      return open.size;
+    },
     reach() {
       const [limit, ...others] = open;
       if (!limit || others.length > 0) throw new Error(`${open.size} limits of ${ms} ms are open, not one.`);

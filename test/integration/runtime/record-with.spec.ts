@@ -5,6 +5,7 @@ import type { HostTransactions, WorkflowStore } from '../../../lib/engine/ports/
 import type { StageContext } from '../../../lib/interfaces/index.js';
 import { createPostgresStore } from '../../../lib/persistence/index.js';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
+import { timeLimitsByHand } from '../../support/time-limits.js';
 import { workflow, type TestNode, type TestWorkflow } from '../../unit/runtime/support/pipeline.js';
 import { signal } from '../../unit/runtime/support/signals.js';
 import { TestEngine } from '../../unit/runtime/support/test-engine.js';
@@ -374,17 +375,21 @@ describe('ctx.recordWith', () => {
   it('RETRY-6, TX-3: the time limit of the stage holds for it, and what comes too late is rolled back', async () => {
     const goOn = signal();
     const late = signal();
+    const timeoutMs = 301_000;
+    const limits = timeLimitsByHand(timeoutMs);
     const flow = flowOf(
       (ctx) =>
         ctx.recordWith(async (manager: EntityManager) => {
           await book('a')(manager);
+          limits.reach();
           await goOn;
           late.fire();
         }),
-      { timeoutMs: 50, ...ONE_TRY },
+      { timeoutMs, ...ONE_TRY },
     );
     const engine = await engineOf(flow);
     const runId = await runOf(engine, flow);
+    jest.restoreAllMocks();
     expect((await engine.history(runId)).run).toMatchObject({ status: 'FAILED', failureCode: 'STAGE_TIMEOUT' });
     goOn.fire();
     await late;
