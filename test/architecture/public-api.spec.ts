@@ -11,7 +11,7 @@ describe('the public API', () => {
   // The compiler reads the whole package.
   beforeAll(() => {
     api = readPublicApi(root);
-  }, 120_000);
+  });
 
   it('is what public-api.txt says; `npm run api:accept` writes it anew, for review', () => {
     expect(api.text).toBe(readFileSync(join(__dirname, 'public-api.txt'), 'utf8'));

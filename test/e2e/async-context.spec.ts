@@ -45,7 +45,7 @@ class StartAnother {
       request.run('the step of another run', async () => {
         const { run } = await workflows.start(StartedByAStep, {});
         // Kept open until the other has ended, so that it is this call that woke the worker.
-        return String(await workflows.result(run, { timeout: '20 s' }));
+        return String(await workflows.result(run));
       }),
     );
   }
@@ -80,12 +80,12 @@ describe('the async context of whoever wakes the engine', () => {
 
   it('OWNER-1: a run that a step starts is inside no step', async () => {
     const { run } = await workflows.start(StartsInAStep, {});
-    expect(await workflows.result(run, { timeout: '30 s' })).toBe('nobody');
+    expect(await workflows.result(run)).toBe('nobody');
   });
 
   it('OWNER-1: neither a stage nor an event handler sees what the request that woke its process keeps', async () => {
     const { run } = await request.run('the request', () => workflows.start(StartedByAStep, {}));
-    expect(await workflows.result(run, { timeout: '20 s' })).toBe('nobody');
+    expect(await workflows.result(run)).toBe('nobody');
     expect(await app.get(Listener).heard.promise).toBe('nobody');
   });
 });
@@ -104,7 +104,7 @@ describe('a host that works by hand, in a request', () => {
       await app.get(WorkflowHost).processAvailable();
       await app.get(WakeService).wake();
     });
-    expect(await workflows.result(run, { timeout: '20 s' })).toBe('nobody');
+    expect(await workflows.result(run)).toBe('nobody');
     expect(await app.get(Listener).heard.promise).toBe('nobody');
     expect(new Set(acted)).toEqual(new Set(['nobody']));
     await app.close();

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { OnWorkflowEvent, WorkflowContext, WorkflowService, type WorkflowEvent } from 'nestjs-workflow-engine';
 import { WorkflowTester } from 'nestjs-workflow-engine/testing';
+import { filter, firstValueFrom, take, toArray } from 'rxjs';
 import { signal, withApp } from './app.js';
 import { GREETING, Greeting } from './greeting.js';
 
@@ -108,17 +109,19 @@ describe('events', () => {
   it('OWNER-2: a run that a handler starts belongs to the owner of the event', async () => {
     await withApp({ providers: [...GREETING, Starter] }, async (app) => {
       const workflows = app.get(WorkflowService);
-      const started = signal<WorkflowEvent>();
-      let first: string | undefined;
-      workflows
-        .asOperator()
-        .events()
-        .subscribe((event) => {
-          if (event.type === 'run:started' && event.run.id !== first) started.resolve(event);
-        });
-      const { run } = await workflows.start(Greeting, { name: 'Ada' }, { owner: 'team-a', delay: '100ms' });
-      first = run.id;
-      await expect(started.promise).resolves.toMatchObject({ owner: 'team-a' });
+      const events = workflows.asOperator().events();
+      const both = firstValueFrom(
+        events.pipe(
+          filter(({ type }) => type === 'run:started'),
+          take(2),
+          toArray(),
+        ),
+      );
+      const { run } = await workflows.start(Greeting, { name: 'Ada' }, { owner: 'team-a' });
+      const [own, followers] = await both;
+      expect(own!.run.id).toBe(run.id);
+      expect(followers!.run.id).not.toBe(run.id);
+      expect(followers!.owner).toBe('team-a');
     });
   });
 });

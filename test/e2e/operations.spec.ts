@@ -217,7 +217,7 @@ describe('an authorizer of the host', () => {
 
   const refuses = async (answer: () => unknown, reason: string) => {
     const authorize = (request: AuthorizationRequest) => (request.kind === 'stage' ? true : answer());
-    await boot({ authorizer: { authorize } as never, timeout: 50 });
+    await boot({ authorizer: { authorize } as never, ...(reason.endsWith('50 ms') && { timeout: 50 }) });
     const run = await later();
     const calls: Record<string, () => Promise<unknown>> = {
       cancel: () => workflows.cancel(run),

@@ -3,8 +3,6 @@ import { testServerUrl } from '../support/database.js';
 import { forkProcess } from '../support/processes.js';
 
 describe('sample 03, invoices of two teams', () => {
-  jest.setTimeout(120_000);
-
   let app: InvoiceApp;
 
   beforeAll(async () => {

@@ -43,12 +43,11 @@ const wrongUses = (ts.sys.readFile(join(HERE, 'wrong-uses.ts')) ?? '').split('\n
 );
 
 describe('the typed face', () => {
-  jest.setTimeout(120_000);
   let wrong: Map<number, string>;
 
   beforeAll(() => {
     wrong = errorsIn('wrong-uses.ts', (text) => text.replaceAll('@ts-expect-error', 'wrong:'));
-  }, 120_000);
+  });
 
   it('DEF-2: right uses compile, and the types they infer are the expected ones', () => {
     expect([...errorsIn('right-uses.ts', (text) => text).values()]).toEqual([]);

@@ -22,8 +22,6 @@ async function spawnSkewed(database: FreshDatabase, minutes: number, workflow: o
 }
 
 describe('hosts whose clocks are wrong', () => {
-  jest.setTimeout(90_000);
-
   it.each([6])('FAULT B3: one that is %i minutes off takes no lease away from a living holder', async (minutes) => {
     const database = await freshDatabase();
     const [entered, opened] = [signal(), signal()];

@@ -56,7 +56,7 @@ it('FAULT L4: with the database gone for 10 s and 50 runs in flight the process 
     await again.stop('fast');
     await rm(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 it('FAULT C23: a failover to read-only while a stage runs costs no result and no attempt', async () => {
   const database = await freshDatabase();

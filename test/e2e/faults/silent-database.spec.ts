@@ -21,7 +21,7 @@ it('FAULT K14: an app whose start hangs on a database that never answers closes 
   const begun = performance.now();
   await app.close();
   console.info(`closed ${Math.round(performance.now() - begun)} ms after the start began to hang`);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(performance.now() - begun).toBeLessThan(25_000);
   await expect(starting).resolves.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   for (const socket of sockets) socket.destroy();
   silent.close();

@@ -40,7 +40,7 @@ it('FAULT D4: children that end at the same time in four processes, three in eac
   expect(await brokenInvariants(pool)).toEqual({});
   await pool.end();
   await Promise.all(processes.map((each) => each.kill('SIGTERM')));
-}, 120_000);
+});
 
 it('FAULT D14: 300 children cost their parent at most a resumption each, and no job more', async () => {
   const CHILDREN = 300;
@@ -79,7 +79,7 @@ it('FAULT D14: 300 children cost their parent at most a resumption each, and no 
     expect(await brokenInvariants(pool)).toEqual({});
   });
   await pool.end();
-}, 120_000);
+});
 
 it('FAULT L7: ten steps at once, then two, a hundred times: each body once, each completion once', async () => {
   const ran: string[] = [];
@@ -112,7 +112,7 @@ it('FAULT L7: ten steps at once, then two, a hundred times: each body once, each
     expect(rows).toEqual([{ tries: 1, steps: 100 * 12 }]);
     await pool.end();
   });
-}, 60_000);
+});
 
 it('FAULT L8: of 2,000 queued runs with a step and a sleep of 1 ms none is left waiting, by no tick and no poll', async () => {
   const RUNS = 2_000;
@@ -146,7 +146,7 @@ it('FAULT L8: of 2,000 queued runs with a step and a sleep of 1 ms none is left 
   expect(await brokenInvariants(pool)).toEqual({});
   await pool.end();
   await web.close();
-}, 120_000);
+});
 
 it('FAULT C10: signals and events that come while a step runs begin no second attempt of it', async () => {
   const [entered, opened] = [signal(), signal()];

@@ -48,7 +48,7 @@ describe('EnginePool', () => {
 
   async function terminate(pid: number): Promise<void> {
     const admin = database.openPool({ max: 1 });
-    await admin.query('SELECT pg_terminate_backend($1, 5000)', [pid]);
+    await admin.query('SELECT pg_terminate_backend($1, 60000)', [pid]);
     await admin.end();
   }
 

@@ -220,7 +220,7 @@ describe('an event and a suspension, statement by statement', () => {
       },
     );
     expect(orders).toBeGreaterThan(5);
-  }, 120_000);
+  });
 
   it('WAIT-2: an event and the end of its wait’s time are one outcome', async () => {
     const orders = await inEveryOrder(
@@ -242,7 +242,7 @@ describe('an event and a suspension, statement by statement', () => {
       },
     );
     expect(orders).toBeGreaterThan(5);
-  }, 120_000);
+  });
 });
 
 describe('a signal beside other writes, statement by statement', () => {
@@ -261,7 +261,7 @@ describe('a signal beside other writes, statement by statement', () => {
       },
     );
     expect(orders).toBeGreaterThan(5);
-  }, 120_000);
+  });
 
   it('CANCEL-1: a signal and a cancel: the run ends cancelled, and nothing of it waits or is due', async () => {
     const answers = new Set<unknown>();
@@ -278,7 +278,7 @@ describe('a signal beside other writes, statement by statement', () => {
       },
     );
     expect([...answers].sort()).toEqual(['delivered', 'ended']);
-  }, 120_000);
+  });
 
   it('WAIT-3: of one message sent twice at once a run gets one', async () => {
     const send = ({ stepped }: Seat, job: ClaimedJob) =>
@@ -291,7 +291,7 @@ describe('a signal beside other writes, statement by statement', () => {
         expect((await stepsOf(job.run.id)).map(({ status }) => status)).toEqual(['completed', 'waiting']);
       },
     );
-  }, 120_000);
+  });
 
   it('WAIT-3: an event of a message that is being stored elsewhere is stored once', async () => {
     const send = ({ stepped }: Seat) => stepped.storeEvent(newEvent({ messageDigest: digestOf('m1') }));
@@ -302,7 +302,7 @@ describe('a signal beside other writes, statement by statement', () => {
         expect([...answers].sort()).toEqual([false, true]);
       },
     );
-  }, 120_000);
+  });
 
   it('RUN-1: a signal inside a host’s transaction is as if it never was when that is rolled back', async () => {
     await emptyTables();
@@ -409,7 +409,7 @@ describe('parents and children, statement by statement', () => {
       },
     );
     expect(orders).toBeGreaterThan(20);
-  }, 120_000);
+  });
 
   it('STEP-9: an end that is delivered by two passes at once is delivered once', async () => {
     const deliver = ({ stepped }: Seat) => stepped.deliverChildren(10);
@@ -427,7 +427,7 @@ describe('parents and children, statement by statement', () => {
         expect(await statusOf(parent.run.id)).toBe('PENDING');
       },
     );
-  }, 120_000);
+  });
 
   it('CANCEL-3: a child that is started while its parent is cancelled is an orphan', async () => {
     const orders = await inEveryOrder(
@@ -449,7 +449,7 @@ describe('parents and children, statement by statement', () => {
       },
     );
     expect(orders).toBeGreaterThan(5);
-  }, 120_000);
+  });
 
   it('CANCEL-3: a child in doubt whose parent lives is no orphan', async () => {
     await emptyTables();

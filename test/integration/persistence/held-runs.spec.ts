@@ -24,11 +24,14 @@ describe('a run that a host transaction holds', () => {
       });
       await held.promise;
       const waiting = Array.from({ length: 8 }, (_, n) => workflows.signal(run, 'note', n));
-      const others = await Promise.all(
-        Array.from({ length: 20 }, () => workflows.startAndWait('quick-flow', null, { timeout: '20s' })),
-      );
-      expect(others).toEqual(Array.from({ length: 20 }, () => 'done'));
-      letGo.resolve();
+      try {
+        const others = await Promise.all(
+          Array.from({ length: 20 }, () => workflows.startAndWait('quick-flow', null, { timeout: '60s' })),
+        );
+        expect(others).toEqual(Array.from({ length: 20 }, () => 'done'));
+      } finally {
+        letGo.resolve();
+      }
       await host;
       const verdicts = (await Promise.all(waiting)).map(({ status }) => status);
       expect(verdicts).toEqual(Array.from({ length: 8 }, () => 'stored'));

@@ -129,7 +129,7 @@ describe('the step ledger on PostgreSQL', () => {
         INSERT INTO workflow_steps (stage_run_id, key, run_id, kind, status, open, due_at, event_key)
         SELECT id, 'wait', run_id, CASE WHEN random() < 0.5 THEN 'sleep' ELSE 'event' END, 'waiting', true, now() + interval '1 day' * (1 + random()), 'paid' FROM s`);
       if (how === 'analyzed') await monitor.query('ANALYZE');
-    }, 120_000);
+    });
 
     afterAll(emptyTables);
 
@@ -221,7 +221,7 @@ describe('the step ledger on PostgreSQL', () => {
           'TRUNCATE workflow_runs, workflow_stage_runs, workflow_jobs, workflow_steps, workflow_outbox',
         );
       }
-    }, 60_000);
+    });
 
     it('WAKE-3: waits of a run that somebody holds keep no others from the page', async () => {
       const jobs = await startAndClaim(5);

@@ -97,7 +97,7 @@ if (program === undefined) {
       };
       const runs = await Promise.all(Array.from({ length: 100 }, (_, nr) => run(nr)));
       for (const { nr, owner, run: handle } of runs) {
-        const result = inRequestOf(owner, () => workflows.result(handle, { timeout: '60s' }));
+        const result = inRequestOf(owner, () => workflows.result(handle));
         if (nr % 5 === 0) await expect(result).rejects.toMatchObject({ code: 'RUN_CANCELLED' });
         else expect(await result).toBe(`${owner} ${nr} by ${owner}`);
       }
@@ -125,7 +125,7 @@ if (program === undefined) {
       const workflows = starter.get(WorkflowService);
       const { run } = await inRequestOf('acme', () => workflows.start(Pooling, { nr: 1 }));
       await inRequestOf('acme', () => workflows.signal(run, 'signed', 'x'));
-      expect(await inRequestOf('acme', () => workflows.result(run, { timeout: '20s' }))).toBe('acme 1 x');
+      expect(await inRequestOf('acme', () => workflows.result(run))).toBe('acme 1 x');
       await starter.close();
       await worker.close();
     });

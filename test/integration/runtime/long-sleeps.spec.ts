@@ -44,7 +44,7 @@ function lives({ runtime, sink }: TestEngine, runs = 1): Promise<void> {
 const sleeper = (ms: number): TestWorkflow =>
   workflow('flow', [{ key: 'a', execute: ({ step }: StageContext) => step.sleep('nap', ms) }]);
 
-it('FAULT B7, STEP-3: 200 sleeps of 1 ms in one body end, one after another, in seconds', async () => {
+it('FAULT B7, STEP-3: 200 sleeps of 1 ms in one body end, one after another, waiting for no tick', async () => {
   let passes = 0;
   const flow = workflow('flow', [
     {
@@ -64,8 +64,9 @@ it('FAULT B7, STEP-3: 200 sleeps of 1 ms in one body end, one after another, in 
   console.info(`200 sleeps of 1 ms: ${(ms / 200).toFixed(1)} ms each, ${passes} passes over the body`);
   expect(await engine.output(runId)).toBe('awake');
   expect((await engine.history(runId)).stageRuns[0]).toMatchObject({ attempt: 1 });
-  expect(ms).toBeLessThan(20_000);
-}, 60_000);
+  // Waiting for polls of 1 s they would take minutes, for ticks of 5 s a quarter of an hour.
+  expect(ms).toBeLessThan(100_000);
+});
 
 describe.each([
   ['2^31 - 1 ms', MAX_TIMER_MS],
@@ -194,7 +195,7 @@ it('STEP-3: a database that restarts while a stage sleeps changes nothing of whe
   await engines.pop()!.close();
   await on.destroy();
   await server.stop();
-}, 60_000);
+});
 
 const dueOf = (on: DataSource, runId: string): Promise<unknown[]> =>
   on.query('SELECT due_at FROM workflow_steps WHERE run_id = $1', [runId]);

@@ -110,7 +110,8 @@ it('WAKE-6: a pass that wakes 100 stages costs the same beside 100,000 sleeping 
     passes.many.push(b);
   }
   const cost = (of: readonly Pass[]): Pass => ({
-    ms: median(of.map(({ ms }) => ms)),
+    // The fastest is the one that nothing else held up.
+    ms: Math.min(...of.map(({ ms }) => ms)),
     statements: median(of.map(({ statements }) => statements)),
   });
   const [low, high] = [cost(passes.few), cost(passes.many)];

@@ -103,7 +103,8 @@ it('JOB-3, CANCEL-2: a cancelled run takes its message back, after the commit', 
 
 it('CANCEL-3: the cancel hook of a running stage is called by a message', async () => {
   const [database, broker] = [await freshDatabase(), new CrookedBroker()];
-  const { workflows, ran } = await processOn(database, broker);
+  // Nothing is sent twice, however long it is on its way.
+  const { workflows, ran } = await processOn(database, broker, { requeueAfter: '1h' });
   ran.holds = true;
   const { run } = await workflows.start(HeldFlow, { run: 1 });
   const signal = await ran.entered.promise;
