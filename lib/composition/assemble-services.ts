@@ -17,6 +17,7 @@ import { RunReader } from '../services/runs/run-reader.js';
 import { RunResults } from '../services/runs/run-results.js';
 import { ChildStarter } from '../services/start/child-starter.js';
 import { RunPreparer } from '../services/start/run-preparer.js';
+import { TriggerStarter } from '../services/start/trigger-starter.js';
 import { RunStarter } from '../services/start/run-starter.js';
 import type { SubjectSight } from '../services/start/subject-sight.js';
 import type { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
@@ -45,11 +46,13 @@ export interface AssembledServices {
   readonly children: ChildStarter;
   /** For the runtime: events of nodes. */
   readonly events: EventSender;
+  /** For the runtime: runs of triggers. */
+  readonly triggered: TriggerStarter;
 }
 
 /** Puts the services together from their parts. */
 export function assembleServices(
-  { options, scope }: RuntimeParts,
+  { options, scope, registry }: RuntimeParts,
   { ready, stream, ambient, subjects, boundary, gate }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
@@ -91,5 +94,13 @@ export function assembleServices(
   const audit = new AuditService(ready, scopeOf);
   const routes = new RouteAccess(ready, capture, operations, boundary);
   const children = new ChildStarter(ready, preparer, subjects, boundary, options.limits);
-  return { workflows, annotations, audit, routes, children, events };
+  const triggered = new TriggerStarter(
+    ready,
+    ({ definitionId, definitionVersion }) => registry.lookup(definitionId, definitionVersion),
+    preparer,
+    subjects,
+    boundary,
+    { keyTtlMs: options.idempotency.ttlMs },
+  );
+  return { workflows, annotations, audit, routes, children, events, triggered };
 }

@@ -25,6 +25,9 @@ import { LiveAttempts } from '../runtime/lease/live-attempts.js';
 import { OutboxRelay } from '../runtime/outbox/outbox-relay.js';
 import type { EventSink } from '../runtime/outbox/relayed-event.js';
 import { ResultHub } from '../runtime/result/result-hub.js';
+import { Schedules } from '../runtime/triggers/schedules.js';
+import { TriggerSpecs } from '../runtime/triggers/trigger-specs.js';
+import type { StartTriggered } from '../runtime/triggers/triggered-start.js';
 import { DelayedJobs } from '../runtime/wake/delayed-jobs.js';
 import { DueTimer } from '../runtime/wake/due-timer.js';
 import { DueWaits } from '../runtime/wake/due-waits.js';
@@ -64,6 +67,7 @@ export interface EngineRuntimeParts {
   readonly nextId: NextId;
   readonly startChild: StartChild;
   readonly emitEvent: NodeHost['emit'];
+  readonly startTriggered: StartTriggered;
   readonly gate: StageGate;
   readonly subjects: SubjectSource;
   readonly transactions: HostTransactions;
@@ -83,6 +87,7 @@ export interface EngineRuntime {
   readonly results: ResultHub;
   readonly dueTimer: DueTimer;
   readonly waitTimer: DueTimer;
+  readonly scheduleTimer: DueTimer;
   readonly matcher: EventMatcher;
   readonly family: Family;
   readonly pass: WakePass;
@@ -272,6 +277,10 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   const waits = new DueWaits({ store, matcher, onResumed: onDue, batch });
   const fireDue = async (): Promise<number | null> => (await waits.runOnce(0)).nextInMs;
   const waitTimer = new DueTimer({ name: 'due waits', makeDue: fireDue, store, outages, log });
+  const specs = new TriggerSpecs();
+  const schedules = new Schedules({ store, specs, start: parts.startTriggered, log, batch });
+  const runSchedules = async (): Promise<number | null> => (await schedules.runOnce(0)).nextInMs;
+  const scheduleTimer = new DueTimer({ name: 'schedules', makeDue: runSchedules, store, outages, log });
   const opened = new OpenedWaits(waitTimer, matcher);
   const family = new Family({
     store,
@@ -320,6 +329,8 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     waits,
     dueTimer,
     waitTimer,
+    schedules,
+    scheduleTimer,
     onDue,
     limits,
     stuckAfterMs,
@@ -329,5 +340,5 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     outages,
     log,
   });
-  return { worker, pump, link, relay, results, dueTimer, waitTimer, matcher, family, pass };
+  return { worker, pump, link, relay, results, dueTimer, waitTimer, scheduleTimer, matcher, family, pass };
 }

@@ -131,6 +131,7 @@ export class Engine implements EnginePort, DrivenEngine {
     runtime.relay.start();
     runtime.dueTimer.start();
     runtime.waitTimer.start();
+    runtime.scheduleTimer.start();
     runtime.family.start();
     if (runtime.link) await runtime.link.start(executes);
     else if (executes) runtime.worker.start();
@@ -157,6 +158,7 @@ export class Engine implements EnginePort, DrivenEngine {
       this.#stopExecuting(shutdownGraceMs),
       this.#ended('the due timer', runtime.dueTimer.stop()),
       this.#ended('the timer of waits', runtime.waitTimer.stop()),
+      this.#ended('the timer of schedules', runtime.scheduleTimer.stop()),
       this.#ended('the delivery of children', runtime.family.stop()),
       this.#ended('the matching of events', runtime.matcher.stop()),
       this.#ended('a wake pass', runtime.pass.stop()),

@@ -18,6 +18,7 @@ import type { WorkflowService } from '../services/workflow.service.js';
 import type { RouteAccess } from '../services/operations/route-access.js';
 import type { EventSender } from '../services/messages/event-sender.js';
 import type { ChildStarter } from '../services/start/child-starter.js';
+import type { TriggerStarter } from '../services/start/trigger-starter.js';
 import { Authorization } from './authorization.js';
 import { assembleServices } from './assemble-services.js';
 import { checkDrift } from './drift-check.js';
@@ -69,6 +70,7 @@ export class WorkflowRuntime {
   readonly #contexts: ContextRunner;
   readonly #children: ChildStarter;
   readonly #events: EventSender;
+  readonly #triggered: TriggerStarter;
   readonly #dispatcher: EventDispatcher;
   readonly #authorization: Authorization;
   readonly #subjects: Subjects;
@@ -114,6 +116,7 @@ export class WorkflowRuntime {
     this.routes = services.routes;
     this.#children = services.children;
     this.#events = services.events;
+    this.#triggered = services.triggered;
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
     this.host = new WorkflowHost(ready);
   }
@@ -209,6 +212,7 @@ export class WorkflowRuntime {
       log,
       nextId: NEXT_ID,
       ...(overrides.crashes && { crashes: overrides.crashes }),
+      startTriggered: (start) => this.#triggered.start(start),
       startChild: ({ job }, key, request) => {
         const { id: runId, depth, priority, subject } = job.run;
         return this.#children.start({ runId, depth, priority, subject, stageRunId: job.stageRun.id, key }, request);

@@ -21,6 +21,7 @@ export const TABLES = [
   'audit',
   'start_rates',
   'graphs',
+  'triggers',
 ] as const;
 
 export type Table = (typeof TABLES)[number];
@@ -62,6 +63,7 @@ export interface TableNames {
   readonly audit: string;
   readonly startRates: string;
   readonly graphs: string;
+  readonly triggers: string;
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -97,6 +99,7 @@ export function tableNames({ schema, prefix = DEFAULT_TABLE_PREFIX }: TablePlace
     audit: named('audit'),
     startRates: named('start_rates'),
     graphs: named('graphs'),
+    triggers: named('triggers'),
   };
 }
 

@@ -42,7 +42,7 @@ export class TimeTravel {
     let { processed } = await this.drain();
     let left = ms;
     while (left > 0) {
-      const { nextDelayedInMs, nextWaitInMs } = await store.probe({
+      const { nextDelayedInMs, nextWaitInMs, nextScheduleInMs } = await store.probe({
         staleMs: NEVER_MS,
         capMs: 0,
         stuckAfterMs: NEVER_MS,
@@ -50,7 +50,9 @@ export class TimeTravel {
         eventRetentionMs: NEVER_MS,
         aheadMs: 0,
       });
-      const next = Math.min(nextDelayedInMs ?? Infinity, nextWaitInMs ?? Infinity);
+      // A schedule that is due after a drain is one that this process cannot serve: its lease has to run out.
+      const nextSchedule = nextScheduleInMs !== null && nextScheduleInMs > 0 ? nextScheduleInMs : Infinity;
+      const next = Math.min(nextDelayedInMs ?? Infinity, nextWaitInMs ?? Infinity, nextSchedule);
       const step = Math.min(left, Math.max(0, next) + MARGIN_MS);
       store.clockOffsetMs += step;
       left -= step;

@@ -31,6 +31,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   engine: {
     errors: values,
     'node:crypto': DIGEST,
+    croner: only(['Cron', 'CronPattern'], 'which times a text names is a plain function of both'),
     '@marcbachmann/cel-js': only(['Environment'], 'a language is a plain function of text and value'),
   },
   'engine/graph': { engine: values, errors: values, zod: values },
@@ -202,6 +203,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   rxjs: ['services'],
   uuid: ['composition'],
   '@marcbachmann/cel-js': ['engine'],
+  croner: ['engine'],
 };
 
 /** No part of the running app: what they load, it does not. */

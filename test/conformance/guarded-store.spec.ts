@@ -75,7 +75,7 @@ class WithOwnerless implements OwnerSessions {
 async function emptyTables(): Promise<void> {
   const t = tableNames();
   const filled = [t.runs, t.stageRuns, t.nodeVisits, t.attempts, t.jobs, t.idempotencyKeys, t.outbox, t.definitions];
-  const more = [t.steps, t.events, t.annotations, t.logLines, t.audit, t.startRates, t.graphs];
+  const more = [t.steps, t.events, t.annotations, t.logLines, t.audit, t.startRates, t.graphs, t.triggers];
   const emptied = [...filled, ...more].map((table) => `DELETE FROM ${table}`);
   // Faster than TRUNCATE where there is next to nothing in them.
   await admin.query(emptied.join('; '));

@@ -29,7 +29,7 @@ describeStore('PostgresStore', async () => {
 async function emptyTables(): Promise<void> {
   const t = tableNames();
   const filled = [t.runs, t.stageRuns, t.nodeVisits, t.attempts, t.jobs, t.idempotencyKeys, t.outbox, t.definitions];
-  const more = [t.steps, t.events, t.annotations, t.logLines, t.audit, t.graphs];
+  const more = [t.steps, t.events, t.annotations, t.logLines, t.audit, t.graphs, t.triggers];
   await dataSource.query(`TRUNCATE ${[...filled, ...more].join(', ')} RESTART IDENTITY`);
   await dataSource.query(`UPDATE ${t.outboxSlots} SET locked_by = NULL, locked_until = NULL, heard_at = NULL`);
 }

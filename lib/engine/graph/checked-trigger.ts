@@ -1,8 +1,11 @@
 import { foldIdentifier } from '../definition/index.js';
+import { CronText } from '../schedule/index.js';
+import { parseDurationMs } from '../time/index.js';
 import type { CompiledTrigger } from './compiled-graph.js';
-import { cronMisfit } from './cron-text.js';
-import type { GraphCheck } from './graph-check.js';
-import type { GraphPath } from './graph-problem.js';
+import { GraphCheck } from './graph-check.js';
+import { GraphExpressions } from './graph-expressions.js';
+import { DEFAULT_GRAPH_LIMITS } from './graph-limits.js';
+import { type GraphPath, GraphProblems } from './graph-problem.js';
 import type { GraphTrigger } from './graph-schema.js';
 import { parseWith } from './schema-issues.js';
 import { isTimeZone } from './time-zone.js';
@@ -29,7 +32,7 @@ export function checkTriggers(given: readonly unknown[], graph: TriggeredGraph, 
     else check.problems.add('DUPLICATE_ID', [...path, 'id'], { what: 'trigger', id, first });
     if (graph.onBehalf && type !== 'event')
       check.problems.add('ACTOR_REQUIRES_USER', [...path, 'type'], { workflow: String(graph.id), trigger: type });
-    return [compileTrigger(trigger, path, check)];
+    return [compile(trigger, path, check)];
   });
 }
 
@@ -41,7 +44,22 @@ function readTrigger(given: unknown, path: GraphPath, { problems }: GraphCheck):
   return undefined;
 }
 
-function compileTrigger(trigger: GraphTrigger, path: GraphPath, check: GraphCheck): CompiledTrigger {
+/**
+ * A trigger that was checked when it was published, compiled again from how it is stored.
+ *
+ * @throws Error with the first thing that is wrong with it: it was checked by another build
+ */
+export function compileTrigger(spec: unknown): CompiledTrigger {
+  const problems = new GraphProblems();
+  const expressions = new GraphExpressions({ types: {} }, DEFAULT_GRAPH_LIMITS, undefined, problems);
+  const check = new GraphCheck({ types: {} }, DEFAULT_GRAPH_LIMITS, expressions, problems, undefined);
+  const [trigger] = checkTriggers([spec], { id: null, onBehalf: false }, check);
+  const [problem] = problems.list({ triggers: [spec] });
+  if (trigger !== undefined && problem === undefined) return trigger;
+  throw new Error(problem === undefined ? 'It is no trigger.' : `${problem.path}: ${problem.message}`);
+}
+
+function compile(trigger: GraphTrigger, path: GraphPath, check: GraphCheck): CompiledTrigger {
   const { id, type } = trigger;
   if (type === 'schedule') {
     checkSchedule(trigger, path, check);
@@ -60,15 +78,20 @@ function compileTrigger(trigger: GraphTrigger, path: GraphPath, check: GraphChec
   };
 }
 
+/** Longer than a day it is no jitter: whoever means another hour says so. */
+const MAX_JITTER_MS = 86_400_000;
+
 function checkSchedule(
-  { cron, timeZone }: Extract<GraphTrigger, { type: 'schedule' }>,
+  { cron, timeZone, jitter }: Extract<GraphTrigger, { type: 'schedule' }>,
   path: GraphPath,
   { problems }: GraphCheck,
 ): void {
-  const reason = cronMisfit(cron);
-  if (reason !== null)
-    problems.add('INVALID_SCHEDULE', [...path, 'cron'], { what: 'The cron text', value: `"${cron}"`, reason });
-  if (timeZone === undefined || isTimeZone(timeZone)) return;
-  const params = { what: 'The time zone', value: `"${timeZone}"`, reason: 'write a name such as Europe/Rome or UTC' };
-  problems.add('INVALID_SCHEDULE', [...path, 'timeZone'], params);
+  const refuse = (field: string, what: string, value: string, reason: string): void =>
+    problems.add('INVALID_SCHEDULE', [...path, field], { what, value: `"${value}"`, reason });
+  const read = CronText.read(cron);
+  if (typeof read === 'string') refuse('cron', 'The cron text', cron, read);
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    refuse('timeZone', 'The time zone', timeZone, 'write a name such as Europe/Rome or UTC');
+  if (jitter !== undefined && parseDurationMs(jitter, 'jitter') > MAX_JITTER_MS)
+    refuse('jitter', 'The jitter', jitter, 'it is at most a day');
 }

@@ -5,6 +5,7 @@ export type {
   CompiledTrigger,
   GraphBody,
 } from './compiled-graph.js';
+export { compileTrigger } from './checked-trigger.js';
 export { evaluateMapping } from './compiled-mapping.js';
 export type { CompiledMapping } from './compiled-mapping.js';
 export type { GraphCatalogue, GraphStageType } from './graph-catalogue.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { expression, identifier, mapping, subjectReference } from './schema-parts.js';
+import { expression, identifier, mapping, positiveDuration, subjectReference } from './schema-parts.js';
 
 const trigger = { id: identifier, input: mapping.optional() };
 const received = {
@@ -15,8 +15,15 @@ export const triggerSchemas = {
     type: z.literal('schedule'),
     cron: z.string().max(200).describe('Five fields: minute, hour, day of month, month, day of week'),
     timeZone: z.string().max(100).optional().describe("An IANA time zone. Default: 'UTC'"),
-    catchUp: z.enum(['skip', 'once', 'all']).optional(),
-    overlap: z.enum(['allow', 'skip']).optional(),
+    catchUp: z
+      .enum(['skip', 'once', 'all'])
+      .optional()
+      .describe("Of instants that nobody was there for. Default: 'once'"),
+    overlap: z
+      .enum(['allow', 'skip'])
+      .optional()
+      .describe("Whether a run starts while the one before is still open. Default: 'allow'"),
+    jitter: positiveDuration.optional().describe('Each start is put off by up to so long'),
   }),
   webhook: z.strictObject({ ...received, type: z.literal('webhook'), auth: z.enum(['signature', 'token']) }),
   event: z.strictObject({

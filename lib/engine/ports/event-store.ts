@@ -10,6 +10,8 @@ export interface NewEvent {
   readonly key: string;
   readonly subject: SubjectName | null;
   readonly payload: JsonText;
+  /** Where it comes from: the run that told of it, and on whose behalf; null: nobody knows. */
+  readonly source?: JsonText | null;
   /** SHA-256 over owner, target and the sender's message id: a repeated send is a no-op. Null = each send counts. */
   readonly messageDigest: Buffer | null;
 }
@@ -20,6 +22,7 @@ export interface StoredEvent {
   readonly key: string;
   readonly subject: SubjectName | null;
   readonly payload: JsonText;
+  readonly source?: JsonText | null;
 }
 
 /** A wait for an event, as matching sees it. */

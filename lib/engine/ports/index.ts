@@ -12,5 +12,6 @@ export type * from './start-store.js';
 export type * from './step-store.js';
 export type * from './store.js';
 export type * from './subject-store.js';
+export type * from './trigger-store.js';
 export type * from './wake-store.js';
 export type * from './work-store.js';

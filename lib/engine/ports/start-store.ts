@@ -29,6 +29,8 @@ export interface NewRun {
   /** Somebody waits for the result: its end is announced. */
   readonly awaited: boolean;
   readonly idempotency: StartKey | null;
+  /** Of a run that a trigger started: which, for what, and through which definitions it came; else left out. */
+  readonly origin?: JsonText;
   /** Of a child: who started it, by which step. */
   readonly parent?: ParentStep;
   /**

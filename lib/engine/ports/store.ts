@@ -6,6 +6,7 @@ import type { RunStore } from './run-store.js';
 import type { StartStore } from './start-store.js';
 import type { StepStore } from './step-store.js';
 import type { DefinitionStore, OutboxStore, WakeStore } from './wake-store.js';
+import type { TriggerStore } from './trigger-store.js';
 import type { SubjectStore } from './subject-store.js';
 import type { WorkStore } from './work-store.js';
 
@@ -20,6 +21,7 @@ export interface WorkflowStore
     RunStore,
     AnnotationStore,
     AuditStore,
+    TriggerStore,
     WakeStore,
     OutboxStore,
     DefinitionStore,

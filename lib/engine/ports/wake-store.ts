@@ -16,6 +16,9 @@ export interface WakeProbe {
   readonly waitsDue: boolean;
   /** Milliseconds until the next wait is due by itself, or null. */
   readonly nextWaitInMs: number | null;
+  readonly schedulesDue: boolean;
+  /** Milliseconds until the next schedule is due, or null. */
+  readonly nextScheduleInMs: number | null;
   /** Waits for events that are past their limit. */
   readonly eventWaitsOverdue: boolean;
   /** Stored events, or waits for events, whose matching is not known to have ended for some seconds. */

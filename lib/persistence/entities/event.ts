@@ -19,6 +19,8 @@ export interface WorkflowEventEntity {
   /** Of a signal: a wait had it. */
   taken: boolean;
   createdAt: Date;
+  /** The run that told of it, and on whose behalf. */
+  source: unknown;
 }
 
 export function eventEntity(names: TableNames): EntitySchema<WorkflowEventEntity> {
@@ -37,6 +39,7 @@ export function eventEntity(names: TableNames): EntitySchema<WorkflowEventEntity
       matched: bool('matched', { default: false }),
       taken: bool('taken', { default: false }),
       createdAt: instantNow('created_at'),
+      source: json('source', nullable),
     },
     indices: [
       { name: 'events_key' },

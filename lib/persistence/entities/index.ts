@@ -18,6 +18,7 @@ import { schemaVersionEntity } from './schema-version.js';
 import { stageRunEntity } from './stage-run.js';
 import { startRateEntity } from './start-rate.js';
 import { stepEntity } from './step.js';
+import { triggerEntity } from './trigger.js';
 
 export type { WorkflowAnnotationEntity } from './annotation.js';
 export type { WorkflowAttemptEntity } from './attempt.js';
@@ -36,6 +37,7 @@ export type { WorkflowSchemaVersionEntity } from './schema-version.js';
 export type { WorkflowStageRunEntity } from './stage-run.js';
 export type { WorkflowStartRateEntity } from './start-rate.js';
 export type { WorkflowStepEntity } from './step.js';
+export type { WorkflowTriggerEntity } from './trigger.js';
 
 /**
  * The engine's tables as TypeORM entities, for hosts that query them:
@@ -67,5 +69,6 @@ export function createWorkflowEntities({ schema, tablePrefix }: WorkflowTablesOp
     auditEntryEntity(names),
     startRateEntity(names),
     graphEntity(names),
+    triggerEntity(names),
   ] as EntitySchema[];
 }

@@ -53,6 +53,8 @@ export interface WorkflowRunEntity {
   /** When it fails RUN_TIMEOUT unless it has ended. */
   deadlineAt: Date | null;
   version: number;
+  /** Of a run that a trigger started: which, for what, through which definitions. */
+  origin: unknown;
 }
 
 export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
@@ -97,6 +99,7 @@ export function runEntity(names: TableNames): EntitySchema<WorkflowRunEntity> {
       finishedAt: instant('finished_at', nullable),
       deadlineAt: instant('deadline_at', nullable),
       version: int('version', { default: 0 }),
+      origin: json('origin', nullable),
     },
     indices: [
       { name: 'runs_owner', columns: ['ownerId', 'id'] },

@@ -47,6 +47,7 @@ import { PostgresStarts } from './starts.js';
 import { PostgresSteps } from './steps.js';
 import type { StoreContext } from './store-context.js';
 import { PostgresSubjects } from './subjects.js';
+import { PostgresTriggers } from './triggers.js';
 import { PostgresWake } from './wake.js';
 import { PostgresWork } from './work.js';
 
@@ -68,6 +69,7 @@ export class PostgresStore implements WorkflowStore {
   private readonly subjects: PostgresSubjects;
   private readonly annotations: PostgresAnnotations;
   private readonly audit: PostgresAudit;
+  private readonly triggers: PostgresTriggers;
   private readonly wake: PostgresWake;
   private readonly outbox: PostgresOutbox;
   private readonly definitions: PostgresDefinitions;
@@ -89,6 +91,7 @@ export class PostgresStore implements WorkflowStore {
     this.subjects = new PostgresSubjects(this.context);
     this.annotations = new PostgresAnnotations(this.context);
     this.audit = new PostgresAudit(this.context);
+    this.triggers = new PostgresTriggers(this.context);
     this.wake = new PostgresWake(this.context);
     this.outbox = new PostgresOutbox(this.context);
     this.definitions = new PostgresDefinitions(this.context);
@@ -192,6 +195,13 @@ export class PostgresStore implements WorkflowStore {
   // Audit
   writeAudit = (...given: Parameters<WorkflowStore['writeAudit']>) => this.audit.writeAudit(...given);
   listAudit = (...given: Parameters<WorkflowStore['listAudit']>) => this.audit.listAudit(...given);
+
+  // Triggers
+  putTriggers = (...given: Parameters<WorkflowStore['putTriggers']>) => this.triggers.putTriggers(...given);
+  listTriggers = (...given: Parameters<WorkflowStore['listTriggers']>) => this.triggers.listTriggers(...given);
+  claimSchedules = (...given: Parameters<WorkflowStore['claimSchedules']>) => this.triggers.claimSchedules(...given);
+  moveSchedules = (...given: Parameters<WorkflowStore['moveSchedules']>) => this.triggers.moveSchedules(...given);
+  nextScheduleIn = (aheadMs: number) => this.triggers.nextScheduleIn(aheadMs);
 
   // Wake
   probe = (thresholds: Parameters<WakeStore['probe']>[0]) => this.wake.probe(thresholds);

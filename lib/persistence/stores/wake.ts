@@ -41,6 +41,8 @@ export class PostgresWake implements WakeStore {
       stuckSuspects: row!.stuck_suspects,
       waitsDue: row!.waits_due,
       nextWaitInMs: row!.next_wait,
+      schedulesDue: row!.schedules_due,
+      nextScheduleInMs: row!.next_schedule,
       eventWaitsOverdue: row!.event_waits_overdue,
       unmatched: row!.unmatched,
       childrenEnded: row!.children_ended,

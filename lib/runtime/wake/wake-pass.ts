@@ -5,6 +5,7 @@ import type { LeaseReaper } from '../lease/lease-reaper.js';
 import type { OutboxRelay } from '../outbox/outbox-relay.js';
 import type { Family } from '../children/family.js';
 import type { EventMatcher } from '../events/event-matcher.js';
+import type { Schedules } from '../triggers/schedules.js';
 import type { DelayedJobs } from './delayed-jobs.js';
 import type { DueTimer } from './due-timer.js';
 import type { DueWaits } from './due-waits.js';
@@ -18,12 +19,14 @@ export interface WakePassParts {
   readonly family: Pick<Family, 'runOnce'>;
   readonly delayed: DelayedJobs;
   readonly waits: DueWaits;
+  readonly schedules: Pick<Schedules, 'runOnce'>;
   readonly reaper: LeaseReaper;
   readonly stuck: StuckRuns;
   readonly overdue: OverdueRuns;
   readonly relay: Pick<OutboxRelay, 'flush'>;
   readonly dueTimer: Pick<DueTimer, 'note'>;
   readonly waitTimer: Pick<DueTimer, 'note'>;
+  readonly scheduleTimer: Pick<DueTimer, 'note'>;
   /** Jobs became due: reaped, promoted or pushed again. */
   readonly onDue: (jobs: number) => void;
   readonly limits: LeaseLimits;
@@ -100,6 +103,8 @@ export class WakePass {
     else if (probe.nextWaitInMs !== null) this.parts.waitTimer.note(probe.nextWaitInMs);
     if (probe.delayedDue) await this.#part(tally, 'delayed jobs', () => this.#promote(tally, aheadMs));
     else if (probe.nextDelayedInMs !== null) this.parts.dueTimer.note(probe.nextDelayedInMs);
+    if (probe.schedulesDue) await this.#part(tally, 'schedules', () => this.#schedule(tally, aheadMs));
+    else if (probe.nextScheduleInMs !== null) this.parts.scheduleTimer.note(probe.nextScheduleInMs);
     if (probe.deadlineDue) {
       await this.#part(tally, 'deadlines', async () => tally.add('timeouts', await overdue.runOnce(aheadMs)));
     }
@@ -121,6 +126,12 @@ export class WakePass {
     tally.add('polls', polls);
     tally.add('retries', retries);
     if (nextInMs !== null) this.parts.waitTimer.note(nextInMs);
+  }
+
+  async #schedule(tally: WakeTally, aheadMs: number): Promise<void> {
+    const { started, nextInMs } = await this.parts.schedules.runOnce(aheadMs);
+    tally.add('schedules', started);
+    if (nextInMs !== null) this.parts.scheduleTimer.note(Math.max(0, nextInMs));
   }
 
   async #promote(tally: WakeTally, aheadMs: number): Promise<void> {

@@ -6,6 +6,7 @@ export interface WakeReport {
   readonly timeouts: number;
   readonly polls: number;
   readonly escalations: number;
+  /** Runs that schedules started. */
   readonly schedules: number;
   /** Attempts whose leases were over. */
   readonly reclaimed: number;

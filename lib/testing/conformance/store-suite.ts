@@ -32,6 +32,7 @@ import { describeStepWrites } from './suites/step-writes.suite.js';
 import { describeSuspensionMarks } from './suites/suspension-marks.suite.js';
 import { describeSuspensions } from './suites/suspensions.suite.js';
 import { describeTouches } from './suites/touches.suite.js';
+import { describeTriggers } from './suites/triggers.suite.js';
 import { describeWakes } from './suites/wakes.suite.js';
 import { StoreUnderTest, type CreatedStore } from './store-under-test.js';
 import { globalFramework, type SuiteFramework } from './suite-framework.js';
@@ -52,6 +53,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'changes of runs': describeRunChanges,
   'reads of runs': describeRunReads,
   audit: describeAudit,
+  triggers: describeTriggers,
   wakes: describeWakes,
   outbox: describeOutbox,
   definitions: describeDefinitions,

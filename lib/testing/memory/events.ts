@@ -22,7 +22,7 @@ export const isKnownMessage = ({ db }: MemorySession, { messageDigest }: NewEven
 
 /** @param runId of a signal: the run that it is for */
 export function insertEvent({ db, now }: MemorySession, event: NewEvent, runId: string | null): EventRecord {
-  const { id, ownerId, key, subject, payload, messageDigest } = event;
+  const { id, ownerId, key, subject, payload, messageDigest, source = null } = event;
   return db.events.insert({
     id,
     ownerId,
@@ -31,6 +31,7 @@ export function insertEvent({ db, now }: MemorySession, event: NewEvent, runId: 
     subjectType: subject?.type ?? null,
     subjectId: subject?.id ?? null,
     payload,
+    source,
     messageDigest: messageDigest?.toString('hex') ?? null,
     createdAt: now,
     matched: false,
@@ -38,12 +39,13 @@ export function insertEvent({ db, now }: MemorySession, event: NewEvent, runId: 
   });
 }
 
-const storedEvent = ({ id, ownerId, key, subjectType, subjectId, payload }: EventRecord): StoredEvent => ({
+const storedEvent = ({ id, ownerId, key, subjectType, subjectId, payload, source }: EventRecord): StoredEvent => ({
   id,
   ownerId,
   key,
   subject: subjectType === null || subjectId === null ? null : { type: subjectType, id: subjectId },
   payload,
+  source,
 });
 
 /** Events kept that could end this wait, oldest first. */

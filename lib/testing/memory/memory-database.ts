@@ -15,6 +15,7 @@ import type {
   StageRunRecord,
   StartKeyRecord,
   StartRateRecord,
+  TriggerRecord,
 } from './records.js';
 import type { AnnotationRecord, EventRecord, LogLineRecord, StepRecord } from './step-records.js';
 
@@ -129,6 +130,7 @@ export class MemoryDatabase {
   ]);
   readonly startKeys = this.#table<StartKeyRecord>('idempotency_keys', (key) => key.digest);
   readonly startRates = this.#table<StartRateRecord>('start_rates', (row) => row.definitionId);
+  readonly triggers = this.#table<TriggerRecord>('triggers', triggerKey);
   readonly outbox = this.#table<OutboxRecord>('outbox', (row) => String(row.id), [this.waitingOutbox]);
   readonly outboxSlots = this.#table<OutboxSlotRecord>('outbox_slots', (row) => String(row.slot));
   readonly steps = this.#table<StepRecord>('steps', (row) => stepKey(row.stageRunId, row.key), [
@@ -188,6 +190,10 @@ export const stepKey = (stageRunId: string, key: string): string => JSON.stringi
 
 /** Events and the waits for them find each other by key and owner (TRIG-4). */
 export const ownedKey = (key: string, ownerId: string | null): string => JSON.stringify([key, ownerId]);
+
+/** A definition's trigger; nobody's and an owner's are two. */
+export const triggerKey = (row: Pick<TriggerRecord, 'ownerId' | 'definitionId' | 'triggerId'>): string =>
+  JSON.stringify([row.ownerId, row.definitionId, row.triggerId]);
 
 export const signalKey = (runId: string, name: string): string => JSON.stringify([runId, name]);
 

@@ -19,6 +19,7 @@ import { countStarts, createRuns, heldKeys } from './starts.js';
 import { StepCalls } from './step-calls.js';
 import { refuseJoining } from './store-calls.js';
 import { MemoryDataError } from './table/data-error.js';
+import * as triggers from './triggers.js';
 import { instant } from './views.js';
 import * as wakes from './wakes.js';
 
@@ -154,6 +155,26 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
 
   async readFinished(runIds: readonly string[], scope: port.OwnerScope): Promise<port.RunDetails[]> {
     return this.call((session) => reads.readFinished(session, runIds, scope));
+  }
+
+  async putTriggers(inForce: port.TriggersInForce): Promise<void> {
+    return this.call((session) => triggers.putTriggers(session, inForce));
+  }
+
+  async listTriggers(...asked: Parameters<port.TriggerStore['listTriggers']>): Promise<port.TriggerRow[]> {
+    return this.call((session) => triggers.listTriggers(session, ...asked));
+  }
+
+  async claimSchedules(limit: number, aheadMs: number, leaseMs: number): Promise<port.ClaimedSchedule[]> {
+    return this.call((session) => triggers.claimSchedules(session, limit, aheadMs, leaseMs));
+  }
+
+  async moveSchedules(moves: readonly port.ScheduleMove[]): Promise<number> {
+    return this.call((session) => triggers.moveSchedules(session, moves));
+  }
+
+  async nextScheduleIn(aheadMs: number): Promise<number | null> {
+    return this.call((session) => triggers.nextScheduleIn(session, aheadMs));
   }
 
   async probe(thresholds: wakes.ProbeThresholds): Promise<port.WakeProbe> {

@@ -1,4 +1,5 @@
 import type { SubjectName } from '../../engine/ports/step-store.js';
+import type { TriggerKind, TriggerOutcome } from '../../engine/ports/trigger-store.js';
 import type { StageProgress } from '../../engine/state/notes.js';
 import type { JsonText } from '../../engine/state/rows.js';
 import type { RunStatus, StageRunStatus } from '../../engine/state/statuses.js';
@@ -28,6 +29,7 @@ export interface RunRecord {
   readonly parentStageRunId: string | null;
   readonly parentStep: string | null;
   readonly depth: number;
+  readonly origin: JsonText | null;
   /** The parent's step waits for its end. */
   readonly parentWaits: boolean;
   /** That end has been delivered, or there was nothing to deliver it to. */
@@ -138,6 +140,28 @@ export interface StartRateRecord {
   readonly definitionId: string;
   minute: number;
   starts: number;
+}
+
+export interface TriggerRecord {
+  id: string;
+  readonly ownerId: string | null;
+  readonly definitionId: string;
+  definitionVersion: number;
+  readonly triggerId: string;
+  type: TriggerKind;
+  spec: JsonText;
+  fingerprint: string;
+  eventKey: string | null;
+  status: 'active' | 'retired';
+  lastAt: number | null;
+  nextAt: number | null;
+  lockedUntil: number | null;
+  lastRunId: string | null;
+  lastOutcome: TriggerOutcome | null;
+  lastError: string | null;
+  started: number;
+  passedOver: number;
+  version: number;
 }
 
 export interface StartKeyRecord {

@@ -88,6 +88,7 @@ function writeRun(session: MemorySession, run: NewRun): number {
     // Of a parent that has ended it is an orphan from the start (CANCEL-3).
     cancelAsked: run.parent?.waits === true && hasEnded(session, run.parent.runId),
     depth: run.parent?.depth ?? 0,
+    origin: run.origin ?? null,
     generation: 1,
     status: delayed ? 'PENDING' : 'RUNNING',
     output: null,

@@ -49,6 +49,7 @@ export interface EventRecord {
   readonly subjectId: string | null;
   readonly payload: JsonText;
   /** Hex of the digest. */
+  readonly source: string | null;
   readonly messageDigest: string | null;
   readonly createdAt: number;
   /** Of an event: its matching has ended. */

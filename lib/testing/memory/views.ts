@@ -11,7 +11,7 @@ import type { AttemptRecord, RunRecord, StageRunRecord } from './records.js';
 import type { AnnotationRecord, LogLineRecord, StepRecord } from './step-records.js';
 
 export const instant = (ms: number): string => new Date(ms).toISOString();
-const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+export const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 
 export const runRow = (run: RunRecord): RunRow => ({
   id: run.id,

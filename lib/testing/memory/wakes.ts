@@ -19,6 +19,8 @@ export function probe(session: MemorySession, thresholds: ProbeThresholds): Wake
   const next = db.delayedJobs.first();
   const nextDelayedInMs = next === undefined ? null : next.runAt - now - aheadMs;
   const runs = [...db.runs.all()];
+  const nextAt = [...db.triggers.all()].flatMap((row) => row.nextAt ?? []);
+  const nextScheduleInMs = nextAt.length === 0 ? null : Math.min(...nextAt) - now - aheadMs;
   return {
     expiredLeases: db.claimedJobs.rows.some((job) => whyExpired(session, job, thresholds) !== undefined),
     delayedDue: nextDelayedInMs !== null && nextDelayedInMs <= 0,
@@ -29,6 +31,8 @@ export function probe(session: MemorySession, thresholds: ProbeThresholds): Wake
     stuckSuspects: runs.some((run) => isStuck(session, run, stuckAfterMs)),
     waitsDue: isDue(db.dueWaits.first(), now + aheadMs),
     nextWaitInMs: nextWaitIn(session, aheadMs),
+    schedulesDue: nextScheduleInMs !== null && nextScheduleInMs <= 0,
+    nextScheduleInMs,
     eventWaitsOverdue: isDue(db.dueEventWaits.first(), now + aheadMs),
     unmatched:
       isOlder(db.unmatchedEvents.first(), now - MATCHING_MS) || isOlder(db.uncheckedWaits.first(), now - MATCHING_MS),

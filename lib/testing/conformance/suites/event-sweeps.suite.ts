@@ -15,7 +15,14 @@ export function describeEventSweeps({ it, expect }: StoreSuite): void {
     expect((await on.probe()).unmatched).toBe(true);
     const found = await on.store.unmatchedEvents(60_000, 10);
     expect(found.map(({ id }) => id)).toEqual([first.id, second.id]);
-    expect(found[0]).toEqual({ id: first.id, ownerId: null, key: 'paid', subject: null, payload: first.payload });
+    expect(found[0]).toEqual({
+      id: first.id,
+      ownerId: null,
+      key: 'paid',
+      subject: null,
+      payload: first.payload,
+      source: null,
+    });
     expect(await on.store.unmatchedEvents(60_000, 1)).toHaveLength(1);
     await on.store.markMatched([first.id, newId()]);
     expect((await on.store.unmatchedEvents(0, 10)).map(({ id }) => id)).toEqual([second.id]);

@@ -42,7 +42,9 @@ export function describeEvents({ it, expect }: StoreSuite): void {
     const job = await listening(on);
     const wait = await onlyWait(on, job);
     expect(await on.store.findEvents(wait, null, 10)).toEqual({
-      events: [{ id: early.id, ownerId: null, key: 'paid', subject: { type: 'invoice', id: '7' }, payload: '1' }],
+      events: [
+        { id: early.id, ownerId: null, key: 'paid', subject: { type: 'invoice', id: '7' }, payload: '1', source: null },
+      ],
       next: null,
     });
     await on.store.fireEvents([matchOf(job, early)]);

@@ -21,6 +21,8 @@ export function describeWakes({ it, expect }: StoreSuite): void {
       stuckSuspects: false,
       waitsDue: false,
       nextWaitInMs: null,
+      schedulesDue: false,
+      nextScheduleInMs: null,
       eventWaitsOverdue: false,
       unmatched: false,
       childrenEnded: false,

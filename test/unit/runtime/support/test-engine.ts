@@ -117,6 +117,7 @@ export class TestEngine {
       sink: this.sink,
       log: this.log,
       nextId: v7,
+      startTriggered: () => Promise.reject(new Error('There are no triggers here.')),
       startChild: async ({ job }, key, { workflow, input, waits, failed }) => {
         const flow = workflows.find(({ compiled }) => compiled.id === workflow);
         if (!flow) throw new Error(`There is no workflow ${String(workflow)}.`);

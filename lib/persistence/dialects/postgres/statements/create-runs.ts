@@ -41,6 +41,7 @@ interface RunRow {
   parent_step: string | null;
   parent_waits: boolean;
   depth: number;
+  origin: string | null;
 }
 interface StageRunRow {
   id: string;
@@ -102,6 +103,7 @@ const runRows = new RowSet<RunRow>({
   parent_step: 'text',
   parent_waits: 'boolean',
   depth: 'smallint',
+  origin: 'json',
 });
 const stageRunRows = new RowSet<StageRunRow>({
   id: 'uuid',
@@ -178,11 +180,11 @@ export function createRuns(t: TableNames, form: 'plain' | 'keyed' | 'children'):
     r AS (
       INSERT INTO ${t.runs} (id, definition_id, definition_version, definition_key, status, owner_id, subject_type, subject_id, subject_seen, actor, trace, priority, queue, input, awaited, output,
              failure_code, failure_message, failure_params, failed_node, created_at, start_at, started_at, finished_at, deadline_at,
-             parent_run_id, parent_stage_run_id, parent_step, parent_waits, depth, cancel_asked)
+             parent_run_id, parent_stage_run_id, parent_step, parent_waits, depth, origin, cancel_asked)
       SELECT id, definition_id, definition_version, definition_key, coalesce(status, CASE WHEN later THEN 'PENDING' ELSE 'RUNNING' END), owner, subject_type, subject_id, subject_seen, actor, trace,
              priority, queue, input, awaited, output, code, message, params, node, ${now}, CASE WHEN later THEN due_at END,
              CASE WHEN status IS NOT NULL OR NOT later THEN ${now} END, CASE WHEN status IN ${ENDED} THEN ${now} END, due_at + ${milliseconds('deadline')},
-             parent, parent_stage, parent_step, parent_waits, depth, ${form === 'children' ? orphaned : 'false'} FROM c),
+             parent, parent_stage, parent_step, parent_waits, depth, origin, ${form === 'children' ? orphaned : 'false'} FROM c),
     s AS (
       INSERT INTO ${t.stageRuns} (id, run_id, owner_id, node, position, key, stage, visit, ordinal, status, skip_reason, error_code, error_message, output, outcome, created_at, finished_at)
       SELECT n.id, n.rid, c.owner, n.node, n.position, n.key, n.stage, n.visit, n.ordinal, n.status, n.skip_reason, n.code, n.message, n.output, n.outcome, ${now},
@@ -276,6 +278,7 @@ function toRunRow(run: NewRun): RunRow {
     parent_step: run.parent?.key ?? null,
     parent_waits: run.parent?.waits ?? false,
     depth: run.parent?.depth ?? 0,
+    origin: run.origin ?? null,
   };
 }
 

@@ -40,13 +40,15 @@ export interface EventRow {
   subject_type: string | null;
   subject_id: string | null;
   payload: string;
+  source: string | null;
 }
 
 /** Columns of an event, as `e`. */
-export const EVENT_COLUMNS = `e.id, e.owner_id, e.key, e.subject_type, e.subject_id, e.payload::text AS payload`;
+export const EVENT_COLUMNS = `e.id, e.owner_id, e.key, e.subject_type, e.subject_id, e.payload::text AS payload, e.source::text AS source`;
 
 export function storedEvent(row: EventRow): StoredEvent {
-  return { id: row.id, ownerId: row.owner_id, key: row.key, subject: subjectOf(row), payload: row.payload };
+  const { id, owner_id: ownerId, key, payload, source } = row;
+  return { id, ownerId, key, subject: subjectOf(row), payload, source };
 }
 
 /**

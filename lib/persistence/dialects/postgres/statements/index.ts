@@ -73,6 +73,7 @@ import { storeLosses } from './store-losses.js';
 import { storeOutcomes } from './store-outcomes.js';
 import { writeSuspended } from './suspend.js';
 import { firePolls, touchRuns } from './touch-subject.js';
+import { claimSchedules, listTriggers, moveSchedules, nextSchedule, putTriggers } from './trigger-statements.js';
 import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
 import { writeBeside } from './write-beside.js';
 import type { Statement } from '../../../data-source/statement.js';
@@ -148,6 +149,11 @@ export function createStatements(t: TableNames) {
     listAuditOfRun: scoped(listAuditOfRun),
     touchRuns: scoped(touchRuns),
     firePolls: firePolls(t),
+    putTriggers: putTriggers(t),
+    listTriggers: scoped(listTriggers),
+    claimSchedules: claimSchedules(t),
+    moveSchedules: moveSchedules(t),
+    nextSchedule: nextSchedule(t),
     storeEvent: storeEvent(t),
     lockSignalled: scoped(lockSignalled),
     sendSignal: sendSignal(t),

@@ -14,14 +14,14 @@ export function storeEvent(t: TableNames): Statement {
     name: 'store-event',
     text: `
     WITH e AS (
-      INSERT INTO ${t.events} (id, owner_id, key, subject_type, subject_id, payload, message_digest, created_at)
-      VALUES ($2::uuid, $3::text, $4::text, $5::text, $6::text, $7::json, $8::bytea, ${clock('$1')})
+      INSERT INTO ${t.events} (id, owner_id, key, subject_type, subject_id, payload, message_digest, source, created_at)
+      VALUES ($2::uuid, $3::text, $4::text, $5::text, $6::text, $7::json, $8::bytea, $9::json, ${clock('$1')})
           ON CONFLICT DO NOTHING RETURNING id)
     SELECT EXISTS (SELECT 1 FROM e) OR EXISTS (SELECT 1 FROM ${t.events} WHERE id = $2::uuid) AS stored`,
   };
 }
 
-export const eventValues = ({ id, ownerId, key, subject, payload, messageDigest }: NewEvent): unknown[] => [
+export const eventValues = ({ id, ownerId, key, subject, payload, messageDigest, source }: NewEvent): unknown[] => [
   id,
   ownerId,
   key,
@@ -29,4 +29,5 @@ export const eventValues = ({ id, ownerId, key, subject, payload, messageDigest 
   subject?.id ?? null,
   payload,
   messageDigest,
+  source ?? null,
 ];

@@ -13,6 +13,8 @@ export interface ProbeRow {
   stuck_suspects: boolean;
   waits_due: boolean;
   next_wait: number | null;
+  schedules_due: boolean;
+  next_schedule: number | null;
   event_waits_overdue: boolean;
   unmatched: boolean;
   children_ended: boolean;
@@ -51,6 +53,8 @@ export function probe(t: TableNames): Statement {
               FROM (SELECT id, owner_id, created_at < ${now} - ${milliseconds('$4::float8')} AS old FROM ${t.runs} WHERE status IN ${OPEN_RUN} ORDER BY id LIMIT ${SUSPECTS}) o) AS stuck_suspects,
            coalesce(next.due_at <= ${due}, false) AS waits_due,
            (extract(epoch FROM least(next.due_at, next.event_due_at) - (${due})) * 1000)::float8 AS next_wait,
+           coalesce(next.schedule_at <= ${due}, false) AS schedules_due,
+           (extract(epoch FROM next.schedule_at - (${due})) * 1000)::float8 AS next_schedule,
            coalesce(next.event_due_at <= ${due}, false) AS event_waits_overdue,
            EXISTS (SELECT 1 FROM ${t.events} WHERE NOT matched AND run_id IS NULL AND created_at <= ${settled})
              OR EXISTS (SELECT 1 FROM ${t.steps} WHERE open AND kind = 'event' AND NOT checked AND created_at <= ${settled}) AS unmatched,
@@ -59,6 +63,7 @@ export function probe(t: TableNames): Statement {
            coalesce((SELECT created_at FROM ${t.events} ORDER BY created_at LIMIT 1) < ${now} - ${milliseconds('$7::float8')}, false) AS expired_events,
            EXISTS (SELECT 1 FROM ${t.idempotencyKeys} WHERE expires_at <= ${now}) AS expired_keys
       FROM (SELECT (SELECT run_at FROM ${t.jobs} WHERE state = ${DELAYED} ORDER BY run_at LIMIT 1) AS run_at,
+                   (SELECT next_at FROM ${t.triggers} WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1) AS schedule_at,
                    (SELECT due_at FROM ${t.steps} WHERE open AND kind <> 'event' ORDER BY due_at LIMIT 1) AS due_at,
                    (SELECT due_at FROM ${t.steps} WHERE open AND kind = 'event' ORDER BY due_at LIMIT 1) AS event_due_at) next`,
   };

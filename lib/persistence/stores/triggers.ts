@@ -1,0 +1,71 @@
+import type {
+  ClaimedSchedule,
+  OwnerScope,
+  ScheduleMove,
+  TriggerRow,
+  TriggersInForce,
+  TriggerStore,
+} from '../../engine/ports/index.js';
+import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-statements.js';
+import { moveRows, newTriggerRows } from '../dialects/postgres/statements/trigger-statements.js';
+import type { TransactionQuery } from '../engine-pool.js';
+import type { StoreContext } from './store-context.js';
+
+/** What starts graphs by itself. Moved by the engine for all owners; read and published within one. */
+export class PostgresTriggers implements TriggerStore {
+  constructor(private readonly context: StoreContext) {}
+
+  async putTriggers(inForce: TriggersInForce): Promise<void> {
+    await this.context.sessions.transaction(writerOf(inForce.ownerId), (query) =>
+      keepTriggers(this.context, query, inForce),
+    );
+  }
+
+  async listTriggers(
+    { definitionId, limit }: Parameters<TriggerStore['listTriggers']>[0],
+    scope: OwnerScope,
+  ): Promise<TriggerRow[]> {
+    const { pool, statements } = this.context;
+    // Those of shared definitions are no owner's rows, and every owner's to see: the statement narrows itself down.
+    return pool.query<TriggerRow>(statements.listTriggers[scopeKind(scope)], [
+      scopeValue(scope),
+      definitionId ?? null,
+      limit,
+    ]);
+  }
+
+  async claimSchedules(limit: number, aheadMs: number, leaseMs: number): Promise<ClaimedSchedule[]> {
+    const { pool, statements, clock } = this.context;
+    return pool.query<ClaimedSchedule>(statements.claimSchedules, [clock.offsetMs, aheadMs, leaseMs, limit]);
+  }
+
+  async moveSchedules(moves: readonly ScheduleMove[]): Promise<number> {
+    if (moves.length === 0) return 0;
+    const { pool, statements, clock } = this.context;
+    const rows = moves.map(({ runId, passedOver, ...move }) => ({ ...move, run: runId, passed: passedOver }));
+    const [row] = await pool.query<{ moved: number }>(statements.moveSchedules, [
+      clock.offsetMs,
+      ...moveRows.values(rows),
+    ]);
+    return row!.moved;
+  }
+
+  async nextScheduleIn(aheadMs: number): Promise<number | null> {
+    const { pool, statements, clock } = this.context;
+    const [row] = await pool.query<{ inMs: number | null }>(statements.nextSchedule, [clock.offsetMs, aheadMs]);
+    return row!.inMs;
+  }
+}
+
+/** As a part of the transaction that publishes or retires. */
+export async function keepTriggers(
+  { statements, clock }: StoreContext,
+  query: TransactionQuery,
+  { ownerId, definitionId, definitionVersion, triggers }: TriggersInForce,
+): Promise<void> {
+  const values = [clock.offsetMs, ownerId, definitionId, definitionVersion, ...newTriggerRows.values(triggers)];
+  await query(statements.putTriggers, values);
+}
+
+/** Under row-level security nobody's session writes what is all owners'. */
+const writerOf = (ownerId: string | null): OwnerScope => (ownerId === null ? { all: true } : { owner: ownerId });

@@ -1,0 +1,41 @@
+import type { SubjectName } from '../../engine/ports/index.js';
+
+/** Names a trigger, and the version that its runs start on. */
+export interface TriggerName {
+  readonly id: string;
+  /** Whose graph it is; null: all owners share it. */
+  readonly ownerId: string | null;
+  readonly definitionId: string;
+  readonly definitionVersion: number;
+  readonly triggerId: string;
+}
+
+/** A run that a trigger is to start. */
+export interface TriggeredStart {
+  readonly trigger: TriggerName;
+  /** What it is started for: an instant, an event. One run for each, however often it is asked for. */
+  readonly cause: { readonly at: string } | { readonly event: string };
+  readonly ownerId: string | null;
+  readonly actor: unknown;
+  readonly input: unknown;
+  readonly subject: SubjectName | null;
+  readonly startAt: Date | null;
+  /** The definitions that led to it, its own not among them. */
+  readonly chain: readonly string[];
+  /** How many triggers led to it, this one included. */
+  readonly depth: number;
+}
+
+export interface TriggeredRun {
+  readonly runId: string;
+  /** False: it was started before, for the same. */
+  readonly created: boolean;
+  /** The rate of starts had no room: the run has FAILED. */
+  readonly refused: boolean;
+}
+
+/**
+ * Starts a run for a trigger. @throws UnknownWorkflowError where this build does not serve the definition, WorkflowError for what will
+ * never start, what the store throws
+ */
+export type StartTriggered = (start: TriggeredStart) => Promise<TriggeredRun>;

@@ -1,0 +1,85 @@
+import type { OwnerBoundary } from '../../context/index.js';
+import { digest } from '../../engine/codec/index.js';
+import type { NewRun } from '../../engine/ports/index.js';
+import type { TriggeredRun, TriggeredStart, TriggerName } from '../../runtime/triggers/triggered-start.js';
+import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
+import type { ReadStart, RunPreparer } from './run-preparer.js';
+import { rateStarts } from './start-rate.js';
+import type { SubjectSight } from './subject-sight.js';
+
+/** Finds the version that a trigger is of. @throws UnknownWorkflowError where this build does not serve it */
+export type FindTriggered = (trigger: TriggerName, ownerId: string | null) => Promise<StartableDefinition>;
+
+/** How long the key of a start lives at least: longer than anything that could ask for the same start again. */
+const LEAST_TTL_MS = 24 * 3_600_000;
+
+/**
+ * Starts runs for triggers. The start key is internal, made of the trigger and what it starts the run for: a crash, a second
+ * process, a second look find the same run (TRIG-1, TRIG-3). Nothing of whoever woke the engine comes along.
+ */
+export class TriggerStarter {
+  readonly #ready: EngineReady;
+  readonly #find: FindTriggered;
+  readonly #preparer: RunPreparer;
+  readonly #subjects: SubjectSight;
+  readonly #boundary: OwnerBoundary;
+  readonly #keyTtlMs: number;
+
+  constructor(
+    ready: EngineReady,
+    find: FindTriggered,
+    preparer: RunPreparer,
+    subjects: SubjectSight,
+    boundary: OwnerBoundary,
+    { keyTtlMs }: { readonly keyTtlMs: number },
+  ) {
+    this.#ready = ready;
+    this.#find = find;
+    this.#preparer = preparer;
+    this.#subjects = subjects;
+    this.#boundary = boundary;
+    this.#keyTtlMs = Math.max(keyTtlMs, LEAST_TTL_MS);
+  }
+
+  /**
+   * @throws UnknownWorkflowError, InvalidInputError, OwnerRequiredError, InvalidOptionsError, MISSING_TRIGGERING_USER; what the store
+   * throws
+   */
+  async start(given: TriggeredStart): Promise<TriggeredRun> {
+    const { trigger, ownerId, actor, subject, startAt } = given;
+    const engine = await this.#ready();
+    const definition = await this.#find(trigger, ownerId);
+    const options = { owner: ownerId, actor, ...(subject && { subject }), ...(startAt && { startAt }) };
+    const read = await this.#preparer.read(options, `trigger ${trigger.triggerId} of ${trigger.definitionId}`);
+    const start = { ...read, captured: { ...read.captured, trace: null } };
+    return this.#boundary.run(ownerId, () => this.#start(engine, definition, start, given));
+  }
+
+  async #start(
+    engine: EnginePort,
+    definition: StartableDefinition,
+    start: ReadStart,
+    { trigger, cause, input, chain, depth }: TriggeredStart,
+  ): Promise<TriggeredRun> {
+    const { store, nextId } = engine;
+    const prepared = await this.#preparer.prepare({ definition, input, start, awaited: false, nextId });
+    const { subject, ownerId } = prepared;
+    const run: NewRun = {
+      ...prepared,
+      subjectSeen: subject !== null && (await this.#subjects.sees(subject, ownerId)),
+      idempotency: {
+        digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause)]),
+        inputDigest: digest([prepared.input]),
+        ttlMs: this.#keyTtlMs,
+      },
+      origin: JSON.stringify({ trigger: trigger.id, id: trigger.triggerId, ...cause, depth, chain }),
+    };
+    const { runs, refused } = await rateStarts(store, [run], definition.compiled.settings.startsPerMinute);
+    const [created] = await store.createRuns(runs);
+    if (created!.created) {
+      if (created!.dueInMs > 0) engine.dueIn(created!.dueInMs);
+      engine.announce({ work: created!.dueInMs === 0 });
+    }
+    return { runId: created!.runId, created: created!.created && refused.size === 0, refused: refused.size > 0 };
+  }
+}
