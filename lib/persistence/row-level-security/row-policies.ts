@@ -29,7 +29,7 @@ export const ROW_POLICIES: Readonly<Record<Table, RowPolicy>> = {
   audit: 'owner',
   start_rates: 'engine',
   graphs: 'shared',
-  triggers: 'owner',
+  triggers: 'shared',
 };
 
 /** Raised when a policy below changes, so that what stands in a database is replaced by the next `migrate`. */

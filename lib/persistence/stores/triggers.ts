@@ -16,7 +16,7 @@ export class PostgresTriggers implements TriggerStore {
   constructor(private readonly context: StoreContext) {}
 
   async putTriggers(inForce: TriggersInForce): Promise<void> {
-    await this.context.sessions.transaction(writerOf(inForce.ownerId), (query) =>
+    await this.context.sessions.transaction(sessionOf(inForce.ownerId), (query) =>
       keepTriggers(this.context, query, inForce),
     );
   }
@@ -25,13 +25,10 @@ export class PostgresTriggers implements TriggerStore {
     { definitionId, limit }: Parameters<TriggerStore['listTriggers']>[0],
     scope: OwnerScope,
   ): Promise<TriggerRow[]> {
-    const { pool, statements } = this.context;
-    // Those of shared definitions are no owner's rows, and every owner's to see: the statement narrows itself down.
-    return pool.query<TriggerRow>(statements.listTriggers[scopeKind(scope)], [
-      scopeValue(scope),
-      definitionId ?? null,
-      limit,
-    ]);
+    const { sessions, statements } = this.context;
+    const values = [scopeValue(scope), definitionId ?? null, limit];
+    const within = 'all' in scope ? scope : sessionOf(scope.owner);
+    return sessions.run(within, (query) => query<TriggerRow>(statements.listTriggers[scopeKind(scope)], values));
   }
 
   async claimSchedules(limit: number, aheadMs: number, leaseMs: number): Promise<ClaimedSchedule[]> {
@@ -68,4 +65,4 @@ export async function keepTriggers(
 }
 
 /** Under row-level security nobody's session writes what is all owners'. */
-const writerOf = (ownerId: string | null): OwnerScope => (ownerId === null ? { all: true } : { owner: ownerId });
+const sessionOf = (ownerId: string | null): OwnerScope => (ownerId === null ? { all: true } : { owner: ownerId });

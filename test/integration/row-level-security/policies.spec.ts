@@ -39,6 +39,22 @@ describe('the policies', () => {
       return [...new Set(rows.map(({ owner_id }) => owner_id))];
     });
 
+  it('OWNER-4: triggers of shared graphs are seen by everybody, those of others by nobody, and none is written', async () => {
+    const insert =
+      'INSERT INTO workflow_triggers (id, owner_id, definition_id, definition_version, trigger_id, type, spec, fingerprint) VALUES ';
+    const values = `(gen_random_uuid(), $1, 'd', 1, 't', 'webhook', '{}', 'f')`;
+    for (const owner of ['acme', 'other', null]) await admin.query(insert + values, [owner]);
+    expect((await owners('triggers', 'acme')).sort()).toEqual(['acme', null]);
+    expect(await owners('triggers', null)).toEqual([null]);
+    await asOwner(app, 'acme', async (client) => {
+      const { rowCount } = await client.query(
+        `UPDATE workflow_triggers SET spec = '[]' WHERE owner_id IS DISTINCT FROM 'acme'`,
+      );
+      expect(rowCount).toBe(0);
+      await expect(client.query(insert + values.replace("'t'", "'u'"), ['other'])).rejects.toThrow('policy');
+    });
+  });
+
   it('OWNER-4: versions of shared graphs are read by everybody, their drafts and those of others by nobody, and none is written', async () => {
     const insert = 'INSERT INTO workflow_graphs (id, owner_id, definition_id, version, status, source) VALUES ';
     const graph = (owner: string | null, version: number | null) =>
