@@ -20,6 +20,7 @@ import type { ResolvedWorkflowOptions } from './interfaces/resolved-workflow-opt
 import type { WorkflowModuleAsyncOptions, WorkflowModuleOptions } from './interfaces/index.js';
 import { AnnotationsService } from './services/annotations.service.js';
 import { AuditService } from './services/audit.service.js';
+import { DefinitionsService } from './services/definitions.service.js';
 import { WakeService } from './services/wake.service.js';
 import { WorkflowHost } from './services/workflow-host.js';
 import { WorkflowService } from './services/workflow.service.js';
@@ -98,6 +99,11 @@ function dynamicModule(
       },
       { provide: AuditService, useFactory: (runtime: WorkflowRuntime) => runtime.audit, inject: [WORKFLOW_RUNTIME] },
       {
+        provide: DefinitionsService,
+        useFactory: (runtime: WorkflowRuntime) => runtime.definitions,
+        inject: [WORKFLOW_RUNTIME],
+      },
+      {
         provide: WORKFLOW_ROUTE_ACCESS,
         useFactory: (runtime: WorkflowRuntime) => runtime.routes,
         inject: [WORKFLOW_RUNTIME],
@@ -115,6 +121,7 @@ function dynamicModule(
       WorkflowService,
       AnnotationsService,
       AuditService,
+      DefinitionsService,
       WakeService,
       WorkflowHost,
       PolicyStageAuthorizer,

@@ -85,6 +85,9 @@ export const OPERATIONS = z.strictObject({
   rerunFrom: operation,
   migrateRun: operation,
   signal: operation,
+  saveDraft: operation,
+  publish: operation,
+  retire: operation,
 });
 
 const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'give it a URL that begins with postgres://');

@@ -1,4 +1,4 @@
-import type { AuthorizationRequest, RunOperation } from '../interfaces/index.js';
+import type { AuthorizationRequest, Operation } from '../interfaces/index.js';
 import type { GateAnswer } from '../runtime/execution/stage-gate.js';
 import type { OperationGate, OperationQuestion } from '../services/operations/operation-gate.js';
 import type { AuthorizerGateParts } from './authorizer-gate.js';
@@ -6,7 +6,7 @@ import { questionText } from './question.js';
 
 export interface AuthorizerOperationGateParts extends Pick<AuthorizerGateParts, 'policies' | 'own' | 'asking'> {
   /** `authorization.operations`: by operation; null = none. */
-  readonly operations: Readonly<Record<RunOperation, string | null>>;
+  readonly operations: Readonly<Record<Operation, string | null>>;
   /** Makes the owner that policies see of the stored id. */
   readonly loadOwner: (id: string) => unknown;
 }
@@ -15,7 +15,7 @@ export interface AuthorizerOperationGateParts extends Pick<AuthorizerGateParts, 
 export class AuthorizerOperationGate implements OperationGate {
   constructor(private readonly parts: AuthorizerOperationGateParts) {}
 
-  abilityOf(operation: RunOperation): string | null {
+  abilityOf(operation: Operation): string | null {
     return this.parts.operations[operation];
   }
 

@@ -1,12 +1,17 @@
 import type {
   AuthorizationRequest,
+  DefinitionAuthorization,
   OperationAuthorization,
   RequestAuthorization,
   StageAuthorization,
 } from '../interfaces/index.js';
 
 /** Of any of the questions what says which one it is. */
-type Named = StageAuthorization | Omit<OperationAuthorization, 'owner'> | Omit<RequestAuthorization, 'owner'>;
+type Named =
+  | StageAuthorization
+  | Omit<OperationAuthorization, 'owner'>
+  | Omit<DefinitionAuthorization, 'owner'>
+  | Omit<RequestAuthorization, 'owner'>;
 
 /** What is asked about, as the log names it. */
 export function questionText(request: Named): string {
@@ -15,6 +20,8 @@ export function questionText(request: Named): string {
       return `Stage ${request.stage.key} (${request.stage.runId}) of run ${request.run.id}`;
     case 'operation':
       return `Operation ${request.operation} on run ${request.run.id}`;
+    case 'definition':
+      return `Operation ${request.operation} on workflow ${request.definition.id}`;
     case 'request':
       return `${request.request.method} ${request.request.path}`;
   }
@@ -29,6 +36,10 @@ export type PolicyRequest =
   | { readonly runId: string | null; readonly operation: string; readonly ownerId: string | null };
 
 export function policyRequest(request: AuthorizationRequest, contextOwner: () => string | null): PolicyRequest {
+  if (request.kind === 'definition') {
+    const { operation, definition } = request;
+    return { runId: null, operation, ownerId: definition.owner };
+  }
   const { kind, run } = request;
   if (kind === 'stage') {
     const { stage, attempt } = request;

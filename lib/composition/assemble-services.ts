@@ -2,6 +2,10 @@ import { ContextCapture, type OwnerBoundary } from '../context/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
 import { AnnotationsService } from '../services/annotations.service.js';
 import { AuditService } from '../services/audit.service.js';
+import { DefinitionCommands } from '../services/definitions/definition-commands.js';
+import { ownPlace } from '../services/definitions/definition-place.js';
+import { DefinitionReader } from '../services/definitions/definition-reader.js';
+import { DefinitionsService } from '../services/definitions.service.js';
 import { DeadLetters } from '../services/events/dead-letters.js';
 import type { EventStream } from '../services/events/event-stream.js';
 import type { EngineReady } from '../services/engine-port.js';
@@ -40,6 +44,7 @@ export interface AssembledServices {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
   readonly audit: AuditService;
+  readonly definitions: DefinitionsService;
   /** For guards of the host's routes. */
   readonly routes: RouteAccess;
   /** For the runtime: children of steps. */
@@ -102,5 +107,10 @@ export function assembleServices(
     boundary,
     { keyTtlMs: options.idempotency.ttlMs },
   );
-  return { workflows, annotations, audit, routes, children, events, triggered };
+  const hasOwners = options.owners.resolve !== null || options.owners.rowLevelSecurity !== null;
+  const definitions = new DefinitionsService(
+    { ready, commands: new DefinitionCommands(ready, operations, boundary), reader: new DefinitionReader(ready) },
+    ownPlace(capture, hasOwners),
+  );
+  return { workflows, annotations, audit, definitions, routes, children, events, triggered };
 }

@@ -15,6 +15,7 @@ export interface EngineParts {
   readonly storage: EngineStorage;
   readonly runtime: EngineRuntime;
   readonly definitions: EnginePort['definitions'];
+  readonly graphs: EnginePort['graphs'];
   readonly nextId: EnginePort['nextId'];
   readonly log: RuntimeLog;
   readonly shutdownGraceMs: number;
@@ -49,6 +50,10 @@ export class Engine implements EnginePort, DrivenEngine {
 
   get definitions(): EnginePort['definitions'] {
     return this.#parts.definitions;
+  }
+
+  get graphs(): EnginePort['graphs'] {
+    return this.#parts.graphs;
   }
 
   get nextId(): EnginePort['nextId'] {

@@ -8,6 +8,7 @@ import { within } from '../runtime/background/within.js';
 import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { AnnotationsService } from '../services/annotations.service.js';
 import type { AuditService } from '../services/audit.service.js';
+import type { DefinitionsService } from '../services/definitions.service.js';
 import { EventDispatcher } from '../services/events/event-dispatcher.js';
 import { EventStream } from '../services/events/event-stream.js';
 import { EmitterBridge } from '../services/events/emitter-bridge.js';
@@ -27,6 +28,7 @@ import { assembleRuntime } from './engine-runtime.js';
 import type { EngineStorage, OpenStorage } from './engine-storage.js';
 import { BoundHandlers } from './event-handlers.js';
 import { findOwnerContext } from './find-owner-context.js';
+import { graphWorkbench } from './graph-workbench.js';
 import { HostProviders } from './host-providers.js';
 import { createNextId } from './new-id.js';
 import { OpenedTransactions } from './opened-transactions.js';
@@ -57,6 +59,7 @@ export class WorkflowRuntime {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
   readonly audit: AuditService;
+  readonly definitions: DefinitionsService;
   /** What the guard of the host's routes asks. */
   readonly routes: RouteAccess;
   readonly wake: WakeService;
@@ -113,6 +116,7 @@ export class WorkflowRuntime {
     this.workflows = services.workflows;
     this.annotations = services.annotations;
     this.audit = services.audit;
+    this.definitions = services.definitions;
     this.routes = services.routes;
     this.#children = services.children;
     this.#events = services.events;
@@ -232,6 +236,7 @@ export class WorkflowRuntime {
       storage,
       runtime,
       definitions: definitionLookup(registry),
+      graphs: graphWorkbench(registry, this.#parts.options),
       nextId: NEXT_ID,
       log,
       shutdownGraceMs: options.shutdownGraceMs,

@@ -54,7 +54,7 @@ export class ContextRunner {
     this.#scope.write('ownerId', context.ownerId);
     this.#scope.write('actor', context.actor ?? null);
     this.#scope.write('startedBy', context.startedBy ?? null);
-    this.#scope.write('run', context.run);
+    if (context.run) this.#scope.write('run', context.run);
     this.#scope.write('trace', context.trace);
     if (context.stage) this.#scope.write('stage', context.stage);
   }

@@ -104,6 +104,11 @@ export class DefinitionRegistry {
     throw new UnknownWorkflowError({ workflow: nameOf(workflow), version, known: [...this.versions.keys()] });
   }
 
+  /** As `get`, undefined where there is none. */
+  peek(workflow: string | Function, version?: number): ServedDefinition | undefined {
+    return this.find(workflow, version);
+  }
+
   /** As `get`, after one look at modules loaded since, where it is not there. */
   async lookup(workflow: string | Function, version?: number): Promise<ServedDefinition> {
     const found = this.find(workflow, version);

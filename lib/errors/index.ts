@@ -70,8 +70,21 @@ export type {
 } from './definition.errors.js';
 export { InvalidEventError, InvalidWhereError } from './event.errors.js';
 export type { InvalidEventParams, InvalidWhereParams } from './event.errors.js';
-export { InvalidExpressionError } from './graph.errors.js';
-export type { InvalidExpressionParams } from './graph.errors.js';
+export {
+  DraftConflictError,
+  GraphNotFoundError,
+  InvalidExpressionError,
+  InvalidGraphError,
+  SharedGraphError,
+} from './graph.errors.js';
+export type {
+  DraftConflictParams,
+  GraphFault,
+  GraphNotFoundParams,
+  InvalidExpressionParams,
+  InvalidGraphParams,
+  SharedGraphParams,
+} from './graph.errors.js';
 export { LEASE_HEARTBEAT_LOST, LeaseAbsoluteCapError, LeaseExpiredError } from './lease.errors.js';
 export type { LeaseAbsoluteCapParams, LeaseExpiredParams } from './lease.errors.js';
 export { LimitExceededError } from './limit.errors.js';

@@ -16,6 +16,9 @@ export type {
   OperationAuthorization,
   OperationPolicy,
   RequestAuthorization,
+  DefinitionAuthorization,
+  DefinitionOperation,
+  Operation,
   RunOperation,
 } from './operation-authorization.js';
 export type { OwnerContext } from './owner-context.js';

@@ -5,6 +5,12 @@ import type { AsyncPolicyAnswer, StageAuthorization } from './stage-authorizatio
 /** What people and other systems do to runs that exist: each of these is asked about, and kept in the audit (AUTH-5). */
 export type RunOperation = 'cancel' | 'terminate' | 'retry' | 'rerunFrom' | 'migrateRun' | 'signal';
 
+/** What people do to graphs: each of these is asked about, and kept in the audit (AUTH-5). */
+export type DefinitionOperation = 'saveDraft' | 'publish' | 'retire';
+
+/** Whatever may have an ability in `authorization.operations`. */
+export type Operation = RunOperation | DefinitionOperation;
+
 /** The run that is asked about, as it was a moment ago. */
 export interface OperatedRun {
   readonly id: string;
@@ -33,6 +39,25 @@ export interface OperationAuthorization {
   readonly reason: string | null;
 }
 
+/** Asked before a call of `DefinitionsService`, or of its `asOperator()`, changes a graph. */
+export interface DefinitionAuthorization {
+  readonly kind: 'definition';
+  readonly operation: DefinitionOperation;
+  readonly definition: {
+    readonly id: string;
+    /** The version that is retired; null: all of them, or one that is yet to be made. */
+    readonly version: number | null;
+    /** The stored id of whom it belongs to; null = all owners share it. */
+    readonly owner: string | null;
+  };
+  readonly actor: unknown;
+  /** Whom it belongs to: what `owners.load` made of the stored id, the id itself without it, or null. */
+  readonly owner: unknown;
+  readonly ability: string | null;
+  /** The note that it is saved or published with, the reason that it is retired for; or null. */
+  readonly reason: string | null;
+}
+
 /** Asked before a controller's method with `@WorkflowAbility` is called. */
 export interface RequestAuthorization {
   readonly kind: 'request';
@@ -48,7 +73,8 @@ export interface RequestAuthorization {
 /**
  * All that an authorizer is asked, told apart by `kind`. There will be more kinds: answer no to one that you don't know.
  */
-export type AuthorizationRequest = StageAuthorization | OperationAuthorization | RequestAuthorization;
+export type AuthorizationRequest =
+  StageAuthorization | OperationAuthorization | DefinitionAuthorization | RequestAuthorization;
 
 /** A provider with `@WorkflowPolicy(ability)` for an ability that operations, or routes, are asked by. */
 export interface OperationPolicy {
@@ -56,5 +82,5 @@ export interface OperationPolicy {
   readonly allowSystem?: boolean;
 
   /** Called in the caller's context, before anything is written. Throwing, or not answering in time, denies. */
-  authorize(request: OperationAuthorization | RequestAuthorization): AsyncPolicyAnswer;
+  authorize(request: OperationAuthorization | DefinitionAuthorization | RequestAuthorization): AsyncPolicyAnswer;
 }

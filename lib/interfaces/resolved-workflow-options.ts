@@ -3,7 +3,7 @@ import type { CompiledLimits } from '../engine/limits/limits.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
 import type { OwnerContext } from './owner-context.js';
-import type { RunOperation } from './operation-authorization.js';
+import type { Operation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 import type { SubjectResolver } from './subject.js';
 import type { DataSourceLike, OwnerOptions, RowLevelSecurityOptions } from './workflow-module-options.js';
@@ -61,7 +61,7 @@ export interface ResolvedWorkflowOptions {
     /** A class: what to look for among the app's providers. Null = the policies alone. */
     readonly authorizer: Function | StageAuthorizer | null;
     readonly abilities: Readonly<Record<string, string | null>>;
-    readonly operations: Readonly<Record<RunOperation, string | null>>;
+    readonly operations: Readonly<Record<Operation, string | null>>;
     readonly timeoutMs: number;
   };
   readonly systemActor: (() => unknown) | null;

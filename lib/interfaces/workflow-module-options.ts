@@ -3,7 +3,7 @@ import type { JobTransport } from '../engine/ports/index.js';
 import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
 import type { OwnerContext } from './owner-context.js';
-import type { RunOperation } from './operation-authorization.js';
+import type { Operation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 import type { SubjectResolver } from './subject.js';
 
@@ -207,7 +207,7 @@ export interface AuthorizationOptions {
    * The abilities that operators' calls are asked by: `{ cancel: 'runs.cancel' }`. An operation without one is allowed, unless the
    * app has an authorizer of its own, which gets every call. @default none
    */
-  operations?: Readonly<Partial<Record<RunOperation, string | null>>>;
+  operations?: Readonly<Partial<Record<Operation, string | null>>>;
   /** How long a policy, or the authorizer, may take to answer; past it, what it was asked about is denied. @default '10s' */
   timeout?: Duration;
 }

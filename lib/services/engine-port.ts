@@ -7,6 +7,7 @@ import type {
   StoredEvent,
   WorkflowStore,
 } from '../engine/ports/index.js';
+import type { GraphCatalogue } from '../engine/graph/index.js';
 import type { CompiledDefinition } from '../engine/definition/compiled-definition.js';
 import type { ParsableSchema } from '../engine/definition/parsable-schema.js';
 import type { WorkflowClass } from '../interfaces/index.js';
@@ -27,6 +28,16 @@ export interface DefinitionLookup {
   versions(id: string): readonly CompiledDefinition[];
 }
 
+/** What there is in this app that graphs are checked against and compared with. */
+export interface GraphWorkbench {
+  /** @param startable ids of graphs that may be started, beside workflows in code; left out: any id is taken */
+  catalogue(startable?: readonly string[]): GraphCatalogue;
+  /** Ids of workflows in code. */
+  codeIds(): readonly string[];
+  /** A workflow in code, the highest version unless one is named. */
+  code(id: string, version?: number): CompiledDefinition | undefined;
+}
+
 export interface WaitOptions {
   /** @default no limit */
   readonly timeoutMs?: number;
@@ -42,6 +53,7 @@ export interface WaitOptions {
 export interface EnginePort {
   readonly store: WorkflowStore;
   readonly definitions: DefinitionLookup;
+  readonly graphs: GraphWorkbench;
   readonly nextId: NextId;
   /** Tells this process and all others, after commit. Never throws. */
   announce(hint: Hint): void;

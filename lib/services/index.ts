@@ -4,6 +4,17 @@ export { AuditService } from './audit.service.js';
 export type { AuditPage } from './audit.service.js';
 export type { ListAuditOptions } from './audit/audit-filter.js';
 export type { AuditEntryView } from './audit/audit-view.js';
+export { DefinitionsService } from './definitions.service.js';
+export type { DefinitionCheck, DefinitionOrRef } from './definitions.service.js';
+export type { Published } from './definitions/definition-commands.js';
+export type {
+  DefinitionRef,
+  PublishOptions,
+  RetireOptions,
+  SaveDraftOptions,
+} from './definitions/definition-options.js';
+export type { DefinitionPage, ListDefinitionsOptions } from './definitions/definition-reader.js';
+export type { DefinitionDetails, DefinitionView } from './definitions/definition-views.js';
 export type { DeadLetter } from './events/dead-letters.js';
 export type { ListAnnotationsOptions } from './runs/annotation-filter.js';
 export { RunAccess } from './runs/run-access.js';

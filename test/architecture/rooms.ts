@@ -46,7 +46,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@nestjs/common': values,
     'reflect-metadata': values,
   },
-  services: { engine: values, errors: values, interfaces: types, context: types, runtime: types, rxjs: values },
+  services: {
+    engine: values,
+    'engine/graph': values,
+    errors: values,
+    interfaces: types,
+    context: types,
+    runtime: types,
+    rxjs: values,
+  },
 
   // The outside, each library behind one door.
   persistence: {

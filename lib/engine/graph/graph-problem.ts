@@ -16,6 +16,7 @@ export type ProblemCode = Extract<
   | 'UNKNOWN_APPROVERS'
   | 'UNKNOWN_WORKFLOW'
   | 'DUPLICATE_ID'
+  | 'WORKFLOW_ID_TAKEN'
   | 'DUPLICATE_EDGE'
   | 'MISSING_EDGE'
   | 'DEAD_END'

@@ -135,6 +135,9 @@ export interface GraphStore {
    */
   startableGraph(name: GraphName, version: number | null): Promise<(GraphKey & GraphName) | undefined>;
 
+  /** Those among these ids of which the owner may start a graph: his own, or a shared one. */
+  startableIds(definitionIds: readonly string[], ownerId: string | null): Promise<string[]>;
+
   /**
    * What a key stands for to an owner, published or retired: his own, or the shared one. Under row-level security an owner can write
    * what he likes into rows of his own: nobody else's runs may come to it.

@@ -2,6 +2,36 @@ import type { ErrorCodeEntry } from './error-code-entry.js';
 
 /** What may be wrong with a workflow that is written as data. */
 export const GRAPH_CODES = {
+  INVALID_GRAPH: {
+    text: 'The graph[[ {workflow}]] cannot be {action}:{problems}',
+    meaning: 'A graph breaks the rules; `problems` has every fault with its code and place.',
+    retried: false,
+    byHand: false,
+  },
+  WORKFLOW_ID_TAKEN: {
+    text: 'The workflow "{id}" is a class of this app already. Give the graph another id.',
+    meaning: 'A graph has the id of a workflow in code, which is the one that would be started.',
+    retried: false,
+    byHand: false,
+  },
+  GRAPH_NOT_FOUND: {
+    text: 'There is no {what} of a graph "{workflow}" here: the id is wrong, or it belongs to another owner. Look it up with list().',
+    meaning: 'No such draft or version of a graph exists within the owner who asked.',
+    retried: false,
+    byHand: false,
+  },
+  DRAFT_CONFLICT: {
+    text: 'The draft of "{workflow}" is not the one that was read any more: somebody saved[[ {revision}]] or published it meanwhile. Nothing was written; read it again, and bring the changes together.',
+    meaning: 'Two people worked on one draft of a graph, and the other one was faster.',
+    retried: false,
+    byHand: false,
+  },
+  SHARED_GRAPH: {
+    text: '{what} would change a graph that all owners share. Set the owner whose it is, or ask asOperator() where the caller was checked.',
+    meaning: 'Nobody is the owner of a call that changes a graph, in an app whose rows have owners.',
+    retried: false,
+    byHand: false,
+  },
   INVALID_SHAPE: {
     text: '{message}.',
     meaning: 'A part of a graph is missing, unknown, or of another type than the schema of graphs says.',

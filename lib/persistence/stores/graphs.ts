@@ -63,6 +63,15 @@ export class PostgresGraphs implements GraphStore {
     return found;
   }
 
+  async startableIds(definitionIds: readonly string[], ownerId: string | null): Promise<string[]> {
+    if (definitionIds.length === 0) return [];
+    const { sessions, statements } = this.context;
+    const found = await sessions.run(scopeOf({ ownerId }), (query) =>
+      query<{ id: string }>(statements.startableIds, [definitionIds, ownerId]),
+    );
+    return found.map(({ id }) => id);
+  }
+
   async graphByKey(
     { definitionId, version, fingerprint }: GraphKey,
     ownerId: string | null,

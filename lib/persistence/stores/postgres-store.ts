@@ -236,6 +236,7 @@ export class PostgresStore implements WorkflowStore {
     this.graphs.changeGraph(name, decide, options);
   findGraph = (...given: Parameters<WorkflowStore['findGraph']>) => this.graphs.findGraph(...given);
   startableGraph = (name: GraphName, version: number | null) => this.graphs.startableGraph(name, version);
+  startableIds = (ids: readonly string[], ownerId: string | null) => this.graphs.startableIds(ids, ownerId);
   graphByKey = (key: GraphKey, ownerId: string | null) => this.graphs.graphByKey(key, ownerId);
   listGraphs = (filter: GraphFilter, scope: OwnerScope) => this.graphs.listGraphs(filter, scope);
 }

@@ -2,7 +2,7 @@ import type { Caller, ContextCapture } from '../../context/index.js';
 import { cleanText, encodeJson } from '../../engine/codec/index.js';
 import type { AuditEntry, JoinedTransaction, OwnerScope, RunRow } from '../../engine/ports/index.js';
 import { AuthorizationDeniedError, RunNotFoundError } from '../../errors/index.js';
-import type { OperatedRun, RunOperation } from '../../interfaces/index.js';
+import type { DefinitionOperation, OperatedRun, RunOperation } from '../../interfaces/index.js';
 import type { EnginePort } from '../engine-port.js';
 import { subjectOf } from '../runs/read-views.js';
 import { keptCaller } from './kept-caller.js';
@@ -17,6 +17,15 @@ export interface AskedOperation {
   readonly reason: string | null;
   /** What else is kept of it: a node, a version, a name. */
   readonly details?: Details;
+  readonly caller: Caller;
+}
+
+export interface AskedDefinition {
+  readonly operation: DefinitionOperation;
+  readonly definition: { readonly id: string; readonly version: number | null; readonly owner: string | null };
+  readonly scope: OwnerScope;
+  /** The caller's note. */
+  readonly reason: string | null;
   readonly caller: Caller;
 }
 
@@ -75,6 +84,34 @@ export class Operations {
         const entry = { ...common, ...denial(answer), details: detailsText(given) };
         await engine.store.writeAudit([{ ...entry, runId, ownerId: row.ownerId }]);
         const what = `Operation ${operation} on run ${runId}`;
+        throw new AuthorizationDeniedError({ what, operation, ability, reason: answer.reason });
+      }
+    }
+    return (outcome) => ({ ...common, allowed: true, reason, details: detailsText({ ...told, ...outcome }) });
+  }
+
+  /**
+   * Asks whether a graph may be changed like this; denials and entries as with `permit`.
+   *
+   * @throws AuthorizationDeniedError
+   */
+  async permitDefinition(
+    { operation, definition, scope, reason, caller }: AskedDefinition,
+    engine: EnginePort,
+  ): Promise<AllowedEntry> {
+    const gate = this.#gate();
+    const ability = gate.abilityOf(operation);
+    const { id, version, owner } = definition;
+    const common = { id: engine.nextId(), action: operation, ability, ...keptCaller(caller, scope) };
+    const told = { definition: id, ...(version !== null && { version }), ...('all' in scope && { operator: true }) };
+    if (gate.asks(ability)) {
+      const question = { kind: 'definition', operation, definition, actor: caller.actor, ability, reason } as const;
+      const answer = await gate.check(question, owner);
+      if (!answer.allowed) {
+        const given = reason === null ? told : { ...told, reason };
+        const entry = { ...common, ...denial(answer), details: detailsText(given) };
+        await engine.store.writeAudit([{ ...entry, runId: null, ownerId: owner }]);
+        const what = `Operation ${operation} on workflow ${id}`;
         throw new AuthorizationDeniedError({ what, operation, ability, reason: answer.reason });
       }
     }

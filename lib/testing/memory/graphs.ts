@@ -121,6 +121,16 @@ export function startableGraph(
   return { ownerId, definitionId, version: version!, fingerprint: fingerprint! };
 }
 
+export function startableIds(
+  session: MemorySession,
+  definitionIds: readonly string[],
+  ownerId: string | null,
+): string[] {
+  return [...new Set(definitionIds)]
+    .filter((definitionId) => startableGraph(session, { definitionId, ownerId }, null) !== undefined)
+    .sort();
+}
+
 export function graphByKey(
   session: MemorySession,
   key: port.GraphKey,

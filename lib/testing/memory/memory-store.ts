@@ -266,6 +266,10 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => graphs.startableGraph(session, name, version));
   }
 
+  async startableIds(definitionIds: readonly string[], ownerId: string | null): Promise<string[]> {
+    return this.call((session) => graphs.startableIds(session, definitionIds, ownerId));
+  }
+
   async graphByKey(key: port.GraphKey, ownerId: string | null): Promise<port.GraphDetails | undefined> {
     return this.call((session) => graphs.graphByKey(session, key, ownerId));
   }

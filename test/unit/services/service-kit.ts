@@ -108,6 +108,7 @@ export function serviceKit({
   const port: EnginePort = {
     store,
     nextId: v7,
+    graphs: { catalogue: () => ({ types: {} }), codeIds: () => [], code: () => undefined },
     definitions: {
       find: async (workflow) => {
         const found = definitions.find(({ compiled }) => compiled.id === workflow);

@@ -214,6 +214,13 @@ export function describeGraphs({ it, expect }: StoreSuite): void {
     expect(await on.second.startableGraph(B, null)).toEqual({ ...SHARED, version: 2, fingerprint: 's2' });
     expect(await on.second.startableGraph(SHARED, 1)).toEqual({ ...SHARED, version: 1, fingerprint: 's1' });
     expect(await on.store.startableGraph({ ...A, definitionId: 'nope' }, null)).toBe(undefined);
+    await publish(on, { ...A, definitionId: 'holidays' }, 'h1');
+    const ids = ['holidays', 'nope', 'expenses'];
+    expect(await on.store.startableIds(ids, 'a')).toEqual(['expenses', 'holidays']);
+    expect(await on.store.startableIds(ids, 'b')).toEqual(['expenses']);
+    await retire(on, SHARED, null);
+    expect(await on.store.startableIds(ids, 'b')).toEqual([]);
+    expect(await on.store.startableIds([], 'a')).toEqual([]);
   });
 
   it('OWNER-4: nobody comes to a graph of another owner by name, by key or in a list', async (on) => {

@@ -107,6 +107,16 @@ export function startableGraph(t: TableNames): Statement {
   };
 }
 
+/** $1 definitions, $2 owner. */
+export function startableIds(t: TableNames): Statement {
+  return {
+    name: 'startable-ids',
+    text: `
+    SELECT DISTINCT g.definition_id AS id FROM ${t.graphs} g
+     WHERE g.definition_id = ANY ($1::text[]) AND ${OWNER} = ANY (ARRAY[coalesce($2::text, ''), '']) AND g.status = 'published' ORDER BY 1`,
+  };
+}
+
 /** The owner's own before the shared one. $1 definition, $2 version, $3 fingerprint, $4 owner. */
 export function graphByKey(t: TableNames): Statement {
   return {

@@ -29,6 +29,7 @@ import {
   retireGraphs,
   saveDraft,
   startableGraph,
+  startableIds,
   tellOfGraph,
 } from './graph-statements.js';
 import { fireEvents, fireTimeouts, lockWaitingRuns } from './fire-events.js';
@@ -188,6 +189,7 @@ export function createStatements(t: TableNames) {
     tellOfGraph: tellOfGraph(t),
     findGraph: findGraph(t),
     startableGraph: startableGraph(t),
+    startableIds: startableIds(t),
     graphByKey: graphByKey(t),
     listGraphs: scoped(listGraphs),
   };

@@ -1,0 +1,25 @@
+import type { DefinitionRegistry } from '../discovery/index.js';
+import type { GraphCatalogue, GraphStageType } from '../engine/graph/index.js';
+import type { ResolvedWorkflowOptions } from '../interfaces/resolved-workflow-options.js';
+import type { GraphWorkbench } from '../services/engine-port.js';
+
+/** What there is in this app that graphs are checked against; read anew at each call, since lazily loaded modules bring more. */
+export function graphWorkbench(registry: DefinitionRegistry, options: ResolvedWorkflowOptions): GraphWorkbench {
+  const { retry, limits } = options;
+  const { maxStageRuns, startsPerMinute } = limits;
+  const defaults = { retry: retry.policy, maxAttemptsCap: retry.maxAttemptsCap, maxStageRuns, startsPerMinute };
+  const types = (): Record<string, GraphStageType> =>
+    Object.fromEntries(
+      [...registry.stages].map(([id, { outcomes, ...type }]) => [id, { ...type, ...(outcomes && { outcomes }) }]),
+    );
+  const codeIds = (): string[] => [...registry.definitions.keys()];
+  return {
+    catalogue: (startable): GraphCatalogue => ({
+      types: types(),
+      ...(startable && { workflows: [...new Set([...codeIds(), ...startable])] }),
+      defaults,
+    }),
+    codeIds,
+    code: (id, version) => registry.peek(id, version)?.compiled,
+  };
+}
