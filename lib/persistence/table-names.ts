@@ -21,6 +21,9 @@ export const TABLES = [
   'audit',
   'start_rates',
   'graphs',
+  'approval_rounds',
+  'approval_asks',
+  'approval_decisions',
   'triggers',
 ] as const;
 
@@ -63,6 +66,9 @@ export interface TableNames {
   readonly audit: string;
   readonly startRates: string;
   readonly graphs: string;
+  readonly approvalRounds: string;
+  readonly approvalAsks: string;
+  readonly approvalDecisions: string;
   readonly triggers: string;
 }
 
@@ -99,6 +105,9 @@ export function tableNames({ schema, prefix = DEFAULT_TABLE_PREFIX }: TablePlace
     audit: named('audit'),
     startRates: named('start_rates'),
     graphs: named('graphs'),
+    approvalRounds: named('approval_rounds'),
+    approvalAsks: named('approval_asks'),
+    approvalDecisions: named('approval_decisions'),
     triggers: named('triggers'),
   };
 }

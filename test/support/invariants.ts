@@ -20,6 +20,13 @@ export const INVARIANTS: Readonly<Record<string, string>> = {
   'no open wait under a stage run or a run that has ended': `
     SELECT w.stage_run_id, w.key, s.status, r.status AS run FROM workflow_steps w JOIN workflow_stage_runs s ON s.id = w.stage_run_id JOIN workflow_runs r ON r.id = w.run_id
      WHERE w.open AND (s.status NOT IN ('PENDING', 'RUNNING', 'SUSPENDED') OR r.status NOT IN ('PENDING', 'RUNNING'))`,
+  'no open round under a run that has ended': `
+    SELECT a.id, r.status AS run FROM workflow_approval_rounds a JOIN workflow_runs r ON r.id = a.run_id
+     WHERE a.status = 'open' AND r.status NOT IN ('PENDING', 'RUNNING')`,
+  'nobody is asked in a round that has ended, nor after he has decided': `
+    SELECT k.* FROM workflow_approval_asks k JOIN workflow_approval_rounds a ON a.id = k.round_id
+     WHERE k.open AND (a.status <> 'open' OR k.stage <> a.stage OR EXISTS (
+       SELECT 1 FROM workflow_approval_decisions d WHERE d.round_id = k.round_id AND d.stage = k.stage AND d.approver = k.approver AND NOT d.withdrawn))`,
   'what is open waits, and what waits is open': `
     SELECT stage_run_id, key, status, open FROM workflow_steps WHERE open <> (status = 'waiting')`,
   'a run has an event once': `

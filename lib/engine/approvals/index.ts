@@ -21,6 +21,7 @@ export type {
 } from './round.js';
 export { changedRound } from './round-change.js';
 export type { RoundAnswer, RoundChange, RoundEnd, SeatChange } from './round-change.js';
+export { ROUND_SIGNAL_PREFIX, roundSignal } from './round-signal.js';
 export { approvalEvent, openedEvent } from './round-events.js';
 export { stageStanding } from './round-standing.js';
 export type { Decided, StageStanding } from './round-standing.js';

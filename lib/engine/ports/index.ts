@@ -1,4 +1,5 @@
 export type * from './annotation-store.js';
+export type * from './approval-store.js';
 export type * from './audit-store.js';
 export type * from './event-store.js';
 export type * from './graph-store.js';

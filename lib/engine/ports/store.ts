@@ -1,4 +1,5 @@
 import type { AnnotationStore } from './annotation-store.js';
+import type { ApprovalStore } from './approval-store.js';
 import type { AuditStore } from './audit-store.js';
 import type { EventStore } from './event-store.js';
 import type { GraphStore } from './graph-store.js';
@@ -20,6 +21,7 @@ export interface WorkflowStore
     EventStore,
     RunStore,
     AnnotationStore,
+    ApprovalStore,
     AuditStore,
     TriggerStore,
     WakeStore,

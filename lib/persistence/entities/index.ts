@@ -2,6 +2,7 @@ import type { EntitySchema } from 'typeorm';
 import { tableNames } from '../table-names.js';
 import type { WorkflowTablesOptions } from '../table-names.js';
 import { annotationEntity } from './annotation.js';
+import { approvalAskEntity, approvalDecisionEntity, approvalRoundEntity } from './approval.js';
 import { attemptEntity } from './attempt.js';
 import { auditEntryEntity } from './audit-entry.js';
 import { definitionEntity } from './definition.js';
@@ -21,6 +22,11 @@ import { stepEntity } from './step.js';
 import { triggerEntity } from './trigger.js';
 
 export type { WorkflowAnnotationEntity } from './annotation.js';
+export type {
+  WorkflowApprovalAskEntity,
+  WorkflowApprovalDecisionEntity,
+  WorkflowApprovalRoundEntity,
+} from './approval.js';
 export type { WorkflowAttemptEntity } from './attempt.js';
 export type { WorkflowAuditEntryEntity } from './audit-entry.js';
 export type { WorkflowDefinitionEntity } from './definition.js';
@@ -69,6 +75,9 @@ export function createWorkflowEntities({ schema, tablePrefix }: WorkflowTablesOp
     auditEntryEntity(names),
     startRateEntity(names),
     graphEntity(names),
+    approvalRoundEntity(names),
+    approvalAskEntity(names),
+    approvalDecisionEntity(names),
     triggerEntity(names),
   ] as EntitySchema[];
 }

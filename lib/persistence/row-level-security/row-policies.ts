@@ -29,6 +29,9 @@ export const ROW_POLICIES: Readonly<Record<Table, RowPolicy>> = {
   audit: 'owner',
   start_rates: 'engine',
   graphs: 'shared',
+  approval_rounds: 'owner',
+  approval_asks: 'owner',
+  approval_decisions: 'owner',
   triggers: 'shared',
 };
 

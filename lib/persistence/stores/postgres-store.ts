@@ -15,11 +15,15 @@ import type {
   Lease,
   LeaseLimits,
   LinearRecord,
+  LockedRound,
   LockedRun,
   LostRecord,
   NewRun,
   OwnerScope,
   RecordOptions,
+  RoundChangeOptions,
+  RoundDecision,
+  RoundPlace,
   RunFilter,
   StepLease,
   StepWrite,
@@ -35,6 +39,7 @@ import { OpenSessions } from '../row-level-security/owner-sessions.js';
 import type { OwnerSessions } from '../row-level-security/owner-sessions.js';
 import type { TableNames } from '../table-names.js';
 import { PostgresAnnotations } from './annotations.js';
+import { PostgresApprovals } from './approvals.js';
 import { PostgresAudit } from './audit.js';
 import { PostgresChildren } from './children.js';
 import { PostgresDefinitions } from './definitions.js';
@@ -74,6 +79,7 @@ export class PostgresStore implements WorkflowStore {
   private readonly outbox: PostgresOutbox;
   private readonly definitions: PostgresDefinitions;
   private readonly graphs: PostgresGraphs;
+  private readonly approvals: PostgresApprovals;
 
   constructor(
     private readonly pool: EnginePool,
@@ -96,6 +102,7 @@ export class PostgresStore implements WorkflowStore {
     this.outbox = new PostgresOutbox(this.context);
     this.definitions = new PostgresDefinitions(this.context);
     this.graphs = new PostgresGraphs(this.context);
+    this.approvals = new PostgresApprovals(this.context);
   }
 
   get clockOffsetMs(): number {
@@ -230,6 +237,19 @@ export class PostgresStore implements WorkflowStore {
 
   // Definitions
   registerDefinitions = (definitions: readonly DefinitionRow[]) => this.definitions.registerDefinitions(definitions);
+
+  // Approvals
+  findRound = (place: RoundPlace) => this.approvals.findRound(place);
+  openRound = (...given: Parameters<WorkflowStore['openRound']>) => this.approvals.openRound(...given);
+  changeRound = <R>(
+    round: { readonly id: string; readonly runId: string },
+    scope: OwnerScope,
+    decide: (round: LockedRound) => RoundDecision<R>,
+    transaction?: JoinedTransaction,
+    options?: RoundChangeOptions<R>,
+  ) => this.approvals.changeRound(round, scope, decide, transaction, options);
+  getRound = (...given: Parameters<WorkflowStore['getRound']>) => this.approvals.getRound(...given);
+  listAsks = (...given: Parameters<WorkflowStore['listAsks']>) => this.approvals.listAsks(...given);
 
   // Graphs
   changeGraph = <R>(name: GraphName, decide: (head: GraphHead) => GraphDecision<R>, options: GraphChangeOptions<R>) =>

@@ -1,4 +1,5 @@
 import { describeAbandonedWaits } from './suites/abandoned-waits.suite.js';
+import { describeApprovals } from './suites/approvals.suite.js';
 import { describeAudit } from './suites/audit.suite.js';
 import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
 import { describeChildren } from './suites/children.suite.js';
@@ -75,6 +76,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   children: describeChildren,
   reruns: describeReruns,
   notes: describeNotes,
+  approvals: describeApprovals,
 };
 
 /**

@@ -1,4 +1,5 @@
 import { isTerminalRun } from '../../engine/state/statuses.js';
+import type { RoundRecord } from './approvals.js';
 import type { AuditRecord } from './audit.js';
 import { graphGroup, type GraphRecord } from './graphs.js';
 import { Journal } from './table/journal.js';
@@ -115,6 +116,7 @@ export class MemoryDatabase {
 
   readonly annotationsOf = byRun<AnnotationRecord>();
   readonly logLinesOf = byRun<LogLineRecord>();
+  readonly roundsOf = byRun<RoundRecord>();
   readonly graphsOf = new GroupIndex<GraphRecord>(graphGroup);
 
   readonly runs = this.#table<RunRecord>('runs', (run) => run.id, [this.childrenOf, this.endedChildren, this.orphans]);
@@ -153,6 +155,7 @@ export class MemoryDatabase {
   readonly annotations = this.#table<AnnotationRecord>('annotations', (row) => row.id, [this.annotationsOf]);
   readonly logLines = this.#table<LogLineRecord>('log_lines', (row) => row.id, [this.logLinesOf]);
   readonly definitions = this.#table<DefinitionRecord>('definitions', definitionRecordKey);
+  readonly rounds = this.#table<RoundRecord>('approval_rounds', (row) => row.id, [this.roundsOf]);
   readonly graphs = this.#table<GraphRecord>('graphs', (row) => row.id, [this.graphsOf]);
 
   #lastOutboxId = 0;

@@ -2,6 +2,7 @@ import type { JoinedTransaction } from '../../engine/ports/joined-transaction.js
 import type * as port from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import { WorkflowError } from '../../errors/index.js';
+import * as approvals from './approvals.js';
 import { listAudit, writeAudit } from './audit.js';
 import { addCancelJob, finishCancelJob } from './cancel-jobs.js';
 import { claim, claimStageRun, takeUnsent } from './claims.js';
@@ -123,6 +124,36 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
   ): Promise<port.RunRow | undefined> {
     refuseJoining('findRun', transaction);
     return this.call((session) => reads.findRunRow(session, runId, scope));
+  }
+
+  async findRound(place: port.RoundPlace): ReturnType<port.ApprovalStore['findRound']> {
+    return this.call((session) => approvals.findRound(session, place));
+  }
+
+  async openRound(...asked: Parameters<port.ApprovalStore['openRound']>): ReturnType<port.ApprovalStore['openRound']> {
+    return this.call((session) => approvals.openRound(session, ...asked));
+  }
+
+  async changeRound<R>(
+    round: { readonly id: string; readonly runId: string },
+    scope: port.OwnerScope,
+    decide: (round: port.LockedRound) => port.RoundDecision<R>,
+    transaction?: JoinedTransaction,
+    options?: port.RoundChangeOptions<R>,
+  ): Promise<port.ChangedRound<R> | undefined> {
+    refuseJoining('changeRound', transaction);
+    return this.call((session) => approvals.changeRound(session, round, scope, decide, options));
+  }
+
+  async getRound(
+    ...[roundId, scope, transaction]: Parameters<port.ApprovalStore['getRound']>
+  ): ReturnType<port.ApprovalStore['getRound']> {
+    refuseJoining('getRound', transaction);
+    return this.call((session) => approvals.getRound(session, roundId, scope));
+  }
+
+  async listAsks(filter: port.AskFilter, scope: port.OwnerScope): Promise<port.Ask[]> {
+    return this.call((session) => approvals.listAsks(session, filter, scope));
   }
 
   async writeAudit(rows: readonly port.NewAuditRow[]): Promise<void> {

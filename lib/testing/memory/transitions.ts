@@ -2,6 +2,7 @@ import { isTerminalRun, isTerminalStageRun } from '../../engine/state/statuses.j
 import type { NewStageRun, ReopenedStageRun, RunChange, Transition } from '../../engine/state/rows.js';
 import type { FinishedRun } from '../../engine/ports/work-store.js';
 import { askToCancelChildren } from './children.js';
+import { cancelRounds } from './approvals.js';
 import { moveJob, queueJob } from './jobs.js';
 import { nodeVisitKey } from './memory-database.js';
 import { tell } from './outbox-writes.js';
@@ -172,6 +173,7 @@ function requeue(session: MemorySession, run: RunRecord, { id, job }: ReopenedSt
 function cancelOpen(session: MemorySession, run: RunRecord): void {
   const { db, now } = session;
   for (const wait of db.waitsOf.of(run.id)) cancelWait(session, wait);
+  cancelRounds(session, run.id);
   askToCancelChildren(session, run);
   for (const stageRun of db.stageRunsOf.of(run.id)) {
     if (isTerminalStageRun(stageRun.status)) continue;
@@ -188,6 +190,7 @@ function leave(session: MemorySession, run: RunRecord, id: string): void {
   const stageRun = db.stageRuns.get(id);
   if (stageRun === undefined || stageRun.runId !== run.id || isTerminalStageRun(stageRun.status)) return;
   for (const wait of db.waitsOf.of(run.id)) if (wait.stageRunId === id) cancelWait(session, wait);
+  cancelRounds(session, run.id, id);
   askToCancelChildren(session, run, id);
   db.stageRuns.patch(stageRun, { status: 'CANCELLED', finishedAt: now });
   for (const job of db.jobsOf.of(run.id)) {

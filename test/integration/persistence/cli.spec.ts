@@ -29,11 +29,11 @@ describe('the command line', () => {
     const tables = '--schema flows --prefix my_';
     expect(await cli(`status ${tables}`, env)).toMatchObject({
       code: 3,
-      out: 'Pending: 001-initial-tables, 002-steps-waits-events, 003-owners-subjects-audit, 004-outcomes, 005-graphs, 007-triggers\n',
+      out: 'Pending: 001-initial-tables, 002-steps-waits-events, 003-owners-subjects-audit, 004-outcomes, 005-graphs, 006-approvals, 007-triggers\n',
     });
     expect(await cli(`migrate ${tables}`, env)).toMatchObject({
       code: 0,
-      out: 'Applied: 001-initial-tables, 002-steps-waits-events, 003-owners-subjects-audit, 004-outcomes, 005-graphs, 007-triggers\n',
+      out: 'Applied: 001-initial-tables, 002-steps-waits-events, 003-owners-subjects-audit, 004-outcomes, 005-graphs, 006-approvals, 007-triggers\n',
     });
     expect(await cli(`migrate ${tables}`, env)).toMatchObject({
       code: 0,
@@ -82,7 +82,7 @@ describe('the command line', () => {
     const run = promisify(execFile);
     expect(await run(process.execPath, [...node, 'migrate'], { env })).toMatchObject({
       stdout:
-        'Applied: 001-initial-tables, 002-steps-waits-events, 003-owners-subjects-audit, 004-outcomes, 005-graphs, 007-triggers\n',
+        'Applied: 001-initial-tables, 002-steps-waits-events, 003-owners-subjects-audit, 004-outcomes, 005-graphs, 006-approvals, 007-triggers\n',
     });
     const wrong = run(process.execPath, [...node, 'fly'], { env });
     await expect(wrong).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('no command') as string });

@@ -21,6 +21,7 @@ const STEPS = [
   '003-owners-subjects-audit',
   '004-outcomes',
   '005-graphs',
+  '006-approvals',
   '007-triggers',
 ];
 const PLACES = [

@@ -62,6 +62,22 @@ export async function fillTables(
         run,
         randomUUID(),
       ],
+      [
+        `INSERT INTO ${t.approvalRounds} (owner_id, run_id, stage_run_id, id, budget, node, terms) VALUES ($1, $2, $3, $4, 0, 'n', '{}')`,
+        run,
+        stageRun,
+        randomUUID(),
+      ],
+      [
+        `INSERT INTO ${t.approvalAsks} (owner_id, run_id, round_id, stage, approver, place, groups, weight, holder, path, open) VALUES ($1, $2, $3, 0, 'u1', 0, '[]', 1, 'u1', '[]', true)`,
+        run,
+        randomUUID(),
+      ],
+      [
+        `INSERT INTO ${t.approvalDecisions} (owner_id, run_id, round_id, id, stage, approver, decided_by, answer) VALUES ($1, $2, $3, 'd', 0, 'u1', 'u1', 'approved')`,
+        run,
+        randomUUID(),
+      ],
     ];
     for (const [text, ...values] of rows) await client.query(text, [owner, ...values]);
   }

@@ -16,7 +16,7 @@ const unlessSame = (column: string, value: string): string =>
   `${column} = CASE WHEN c.status IS NULL THEN r.${column} ELSE ${value} END`;
 
 /**
- * Writes transitions of runs whose locks this transaction holds already: run changes, cascades, generations, new stage runs, jobs,
+ * Writes transitions of runs whose locks this transaction holds already: run changes, cascades (waits and rounds of approval with them), generations, new stage runs, jobs,
  * counters, events. One statement for any number of runs.
  *
  * A cascade has to be a statement of its own after the lock: in the locking statement's snapshot it would miss the row that
@@ -56,6 +56,11 @@ export function applyTransitions(t: TableNames): Statement {
       UPDATE ${t.stageRuns} s SET status = 'CANCELLED', finished_at = ${now}, version = s.version + 1
         FROM ${rowsOf('left', 'l')} WHERE s.id = l.id AND s.run_id = l.rid AND s.status IN ${OPEN_STAGE_RUN}),
     lw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM ${rowsOf('left', 'l')} WHERE w.stage_run_id = l.id AND w.run_id = l.rid AND w.open),
+    cr AS (UPDATE ${t.approvalRounds} a SET status = 'cancelled', ended_at = ${now} FROM c WHERE a.run_id = c.id AND c.cascade AND a.status = 'open' RETURNING a.id),
+    lr AS (
+      UPDATE ${t.approvalRounds} a SET status = 'cancelled', ended_at = ${now} FROM ${rowsOf('left', 'l')}
+       WHERE a.stage_run_id = l.id AND a.run_id = l.rid AND a.status = 'open' RETURNING a.id),
+    ca AS (UPDATE ${t.approvalAsks} k SET open = false FROM (SELECT id FROM cr UNION ALL SELECT id FROM lr) x WHERE k.round_id = x.id AND k.open),
     lj AS (DELETE FROM ${t.jobs} j USING ${rowsOf('left', 'l')} WHERE j.stage_run_id = l.id AND j.run_id = l.rid AND j.kind = ${EXECUTE}),
     cc AS (
       UPDATE ${t.runs} child SET cancel_asked = true FROM c JOIN lk ON lk.id = c.id

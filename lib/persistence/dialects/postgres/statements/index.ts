@@ -1,5 +1,15 @@
 import type { TableNames } from '../../../table-names.js';
 import { answerWaits } from './answer-waits.js';
+import {
+  changeRound,
+  findRound,
+  getRound,
+  listAsks,
+  lockRoundRun,
+  openRound,
+  readVisit,
+  tellOfRun,
+} from './approval-statements.js';
 import { applyTransitions } from './apply-transitions.js';
 import { listAudit, listAuditOfRun, writeAudit } from './audit-statements.js';
 import { addCancelJob, delayCancelJob, finishCancelJob } from './cancel-job-statements.js';
@@ -192,6 +202,14 @@ export function createStatements(t: TableNames) {
     startableIds: startableIds(t),
     graphByKey: graphByKey(t),
     listGraphs: scoped(listGraphs),
+    findRound: findRound(t),
+    getRound: scoped(getRound),
+    lockRoundRun: scoped(lockRoundRun),
+    readVisit: readVisit(t),
+    openRound: openRound(t),
+    changeRound: changeRound(t),
+    tellOfRun: tellOfRun(t),
+    listAsks: scoped(listAsks),
   };
 }
 
