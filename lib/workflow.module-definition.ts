@@ -164,6 +164,7 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
     }),
     subjects: Object.freeze({
       resolvers: Object.freeze({ ...subjects.resolvers }),
+      lifecycles: Object.freeze({ ...subjects.lifecycles }),
       autoTouch: subjects.autoTouch,
     }),
     authorization: Object.freeze({

@@ -3,7 +3,13 @@ import { isIdentifier, IDENTIFIER_RULE } from './engine/definition/identifier.js
 import type { JobTransport } from './engine/ports/index.js';
 import { thrownMessage } from './engine/codec/thrown-text.js';
 import { isPlainText, MAX_KEY_LENGTH } from './engine/codec/plain-text.js';
-import type { OwnerContext, RowLevelSecurityOptions, StageAuthorizer, SubjectResolver } from './interfaces/index.js';
+import type {
+  LifecycleAdapter,
+  OwnerContext,
+  RowLevelSecurityOptions,
+  StageAuthorizer,
+  SubjectResolver,
+} from './interfaces/index.js';
 import { formatDuration, MAX_DURATION_MS, MAX_TIMER_MS, parseDurationMs, type Duration } from './engine/time/index.js';
 
 /** The smallest interval of anything that comes round: less is a busy loop, most often seconds written for milliseconds. */
@@ -147,6 +153,15 @@ export const SECTIONS = {
         z.custom<Function | SubjectResolver>(
           isProvider('load'),
           'give it the class of a provider, or an object with load()',
+        ),
+      )
+      .default({}),
+    lifecycles: z
+      .record(
+        z.custom<string>(isKey, SUBJECT_TYPE),
+        z.custom<Function | LifecycleAdapter>(
+          isProvider('transition'),
+          'give it the class of a provider, or an object with transition()',
         ),
       )
       .default({}),

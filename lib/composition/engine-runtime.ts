@@ -8,7 +8,7 @@ import type { SubjectSource } from '../runtime/execution/subject-source.js';
 import type { StartChild } from '../runtime/steps/attempt-replay.js';
 import type { StepCrashes } from '../runtime/steps/step-crashes.js';
 import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
-import type { NodeHost } from '../runtime/nodes/index.js';
+import type { NodeHost, SubjectWriter } from '../runtime/nodes/index.js';
 import { LiveSteps } from '../runtime/steps/live-steps.js';
 import { StepWriter } from '../runtime/steps/step-writer.js';
 import { JobDispatcher } from '../runtime/dispatch/job-dispatcher.js';
@@ -70,6 +70,7 @@ export interface EngineRuntimeParts {
   readonly startTriggered: StartTriggered;
   readonly gate: StageGate;
   readonly subjects: SubjectSource;
+  readonly subjectWriter: SubjectWriter;
   readonly transactions: HostTransactions;
   /** Only in tests. */
   readonly crashes?: StepCrashes;
@@ -161,6 +162,8 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
       limits: { maxOutputBytes, maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations },
       emit: emitEvent,
       now: () => store.now(),
+      subjects: parts.subjectWriter,
+      readable: (name, subject) => parts.subjects.readable?.(name, subject) ?? subject,
     },
     recordWithin: (attempt, outcome) => hostRecord.record(attempt, outcome),
     steps: {

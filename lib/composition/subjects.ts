@@ -1,12 +1,24 @@
+import type { EntityManager } from 'typeorm';
 import type { FoundProvider } from '../discovery/index.js';
 import { MetadataAccessor } from '../discovery/metadata-accessor.js';
 import type { SubjectName } from '../engine/ports/index.js';
-import { DataSourceNotFoundError, InvalidOptionsError } from '../errors/index.js';
-import type { SubjectLoadContext, SubjectResolver, TransactionManager } from '../interfaces/index.js';
+import { DataSourceNotFoundError, FieldNotWritableError, InvalidOptionsError } from '../errors/index.js';
+import type {
+  LifecycleAdapter,
+  SetFieldRequest,
+  SubjectChange,
+  SubjectLoadContext,
+  SubjectResolver,
+  TransactionManager,
+  TransitionAnswer,
+  TransitionRequest,
+} from '../interfaces/index.js';
 import type { EntitySubject } from '../persistence/subjects/entity-subject.js';
+import { moveEntity, setEntityField } from '../persistence/subjects/entity-writes.js';
 import { EntitySubjects } from '../persistence/subjects/entity-subjects.js';
 import { errorLine } from '../runtime/background/runtime-log.js';
 import type { LoadedSubject, SubjectSource } from '../runtime/execution/subject-source.js';
+import type { SubjectWriter } from '../runtime/nodes/index.js';
 import type { SubjectSight } from '../services/start/subject-sight.js';
 import type { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
 import type { StorageRequest } from './engine-storage.js';
@@ -21,8 +33,9 @@ export interface SubjectParts {
 }
 
 /** Who loads what runs are about: the host's resolvers, or its marked entities; each type has one of them (OWNER-3). */
-export class Subjects implements SubjectSource, SubjectSight {
+export class Subjects implements SubjectSource, SubjectSight, SubjectWriter {
   readonly #providers = new Map<string, FoundProvider>();
+  readonly #lifecycles = new Map<string, FoundProvider>();
   #entities: EntitySubjects | undefined;
   #autoTouch: AutoTouch | undefined;
   #unwatch: (() => void) | undefined;
@@ -36,6 +49,12 @@ export class Subjects implements SubjectSource, SubjectSight {
       if (typeof resolver !== 'function') continue;
       const wanted = { type: resolver, method: 'load(subject, context)', path: `subjects.resolvers.${type}` };
       this.#providers.set(type, findProvider(wanted, modules));
+    }
+    for (const [type, lifecycle] of Object.entries(options.subjects.lifecycles)) {
+      if (typeof lifecycle !== 'function') continue;
+      const path = `subjects.lifecycles.${type}`;
+      const wanted = { type: lifecycle, method: 'transition(request, manager)', path };
+      this.#lifecycles.set(type, findProvider(wanted, modules));
     }
   }
 
@@ -77,6 +96,42 @@ export class Subjects implements SubjectSource, SubjectSight {
       parts.log.debug(`Subject ${subject.type} ${subject.id} could not be looked at: ${errorLine(error)}`);
       return false;
     }
+  }
+
+  readable({ type }: SubjectName, subject: object): unknown {
+    return this.#entityOf(type)?.read(subject) ?? subject;
+  }
+
+  async transition(request: TransitionRequest, manager: unknown): Promise<TransitionAnswer> {
+    const entity = this.#entityOf(request.subject.type);
+    const own = await this.#lifecycleOf(request);
+    if (own) return own.transition(request, manager as TransactionManager);
+    if (entity) return moveEntity(entity, request, manager as EntityManager);
+    const { type } = request.subject;
+    const message = `nobody moves subjects of type "${type}": give its entity lifecycles, or name who does in subjects.lifecycles`;
+    throw new InvalidOptionsError({
+      where: 'A transition',
+      problems: [{ path: `subjects.lifecycles.${type}`, message }],
+    });
+  }
+
+  async setField(request: SetFieldRequest, manager: unknown): Promise<void> {
+    const { subject, field } = request;
+    const entity = this.#entityOf(subject.type);
+    const own = await this.#lifecycleOf(request);
+    if (own?.setField) await own.setField(request, manager as TransactionManager);
+    else if (entity) await setEntityField(entity, request, manager as EntityManager);
+    else
+      throw new FieldNotWritableError({ field, subject: subject.type, reason: 'nobody writes subjects of this type' });
+  }
+
+  /** The host's own for a type; it goes before what an entity says. */
+  async #lifecycleOf({ subject, ownerId }: SubjectChange): Promise<LifecycleAdapter | undefined> {
+    const { options, resolver: handlers } = this.given.parts;
+    const provider = this.#lifecycles.get(subject.type);
+    if (provider) return handlers.resolve<LifecycleAdapter>(provider, () => ({ subject, ownerId }));
+    const { lifecycles } = options.subjects;
+    return Object.hasOwn(lifecycles, subject.type) ? (lifecycles[subject.type] as LifecycleAdapter) : undefined;
   }
 
   /** Begins to touch marked entities that the host writes, unless the options say otherwise. */

@@ -212,6 +212,7 @@ export class WorkflowRuntime {
       contexts: this.#contexts,
       gate: this.#gate!,
       subjects: this.#subjects,
+      subjectWriter: this.#subjects,
       sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
       log,
       nextId: NEXT_ID,

@@ -47,6 +47,47 @@ export class OwnerMismatchError extends WorkflowError<OwnerMismatchParams> {
   }
 }
 
+export interface TransitionDeniedParams {
+  /** The state that it was to get to. */
+  transition: string;
+  /** Type and id of the subject. */
+  subject: string;
+  /** Without a full stop. */
+  reason?: string | undefined;
+}
+
+/** A subject may not be moved there, now or ever. */
+export class TransitionDeniedError extends WorkflowError<TransitionDeniedParams> {
+  declare readonly code: 'TRANSITION_DENIED';
+  /** Milliseconds before it is worth trying again. */
+  declare readonly retryAfterMs?: number;
+
+  constructor(
+    params: TransitionDeniedParams,
+    { retryAfterMs, ...options }: { retryable?: boolean; retryAfterMs?: number } = {},
+  ) {
+    super('TRANSITION_DENIED', params, options);
+    if (retryAfterMs !== undefined) Object.assign(this, { retryAfterMs });
+  }
+}
+
+export interface FieldNotWritableParams {
+  field: string;
+  /** Its type. */
+  subject: string;
+  /** Without a full stop. */
+  reason: string;
+}
+
+/** A graph may not write this field of a subject. */
+export class FieldNotWritableError extends WorkflowError<FieldNotWritableParams> {
+  declare readonly code: 'FIELD_NOT_WRITABLE';
+
+  constructor(params: FieldNotWritableParams) {
+    super('FIELD_NOT_WRITABLE', params);
+  }
+}
+
 export interface OwnerRequiredParams {
   /** The call, or what would have to belong to somebody. */
   what: string;

@@ -55,6 +55,14 @@ export type {
   WaitForChild,
 } from './step-options.js';
 export type { NotStorable, Stored } from './stored.js';
+export type {
+  LifecycleAdapter,
+  SetFieldRequest,
+  SubjectChange,
+  SubjectLifecycle,
+  TransitionAnswer,
+  TransitionRequest,
+} from './lifecycle.js';
 export type { SubjectLoadContext, SubjectResolver, WorkflowSubjectOptions } from './subject.js';
 export type { SuspendOptions, Suspended } from './suspended.js';
 export type { WorkflowBlueprint, WorkflowClass, WorkflowInput, WorkflowOutput } from './workflow-blueprint.js';

@@ -5,6 +5,7 @@ import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
 import type { OwnerContext } from './owner-context.js';
 import type { Operation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
+import type { LifecycleAdapter } from './lifecycle.js';
 import type { SubjectResolver } from './subject.js';
 import type { DataSourceLike, OwnerOptions, RowLevelSecurityOptions } from './workflow-module-options.js';
 
@@ -55,6 +56,7 @@ export interface ResolvedWorkflowOptions {
   /** By type. A class: what to look for among the app's providers. */
   readonly subjects: {
     readonly resolvers: Readonly<Record<string, Function | SubjectResolver>>;
+    readonly lifecycles: Readonly<Record<string, Function | LifecycleAdapter>>;
     readonly autoTouch: boolean;
   };
   readonly authorization: {

@@ -1,4 +1,5 @@
 import type { SubjectName } from '../engine/ports/step-store.js';
+import type { SubjectLifecycle } from './lifecycle.js';
 import type { TransactionManager } from './run-handle.js';
 
 /**
@@ -38,4 +39,8 @@ export interface WorkflowSubjectOptions<K extends string = string> {
   readonly owner?: K;
   /** Columns that expressions of graphs may read; policies and bodies get the whole entity. @default none */
   readonly fields?: readonly K[];
+  /** Columns that nodes of type `set_field` may write; never its key or its owner. @default none */
+  readonly writable?: readonly K[];
+  /** What nodes of type `transition` may move, by name. @default nothing */
+  readonly lifecycles?: Readonly<Record<string, SubjectLifecycle>>;
 }

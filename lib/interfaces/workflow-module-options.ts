@@ -5,6 +5,7 @@ import type { Duration } from '../engine/time/duration.js';
 import type { OwnerContext } from './owner-context.js';
 import type { Operation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
+import type { LifecycleAdapter } from './lifecycle.js';
 import type { SubjectResolver } from './subject.js';
 
 /**
@@ -191,6 +192,11 @@ export interface SubjectOptions {
    * of the two
    */
   resolvers?: Readonly<Record<string, (abstract new (...args: any[]) => SubjectResolver) | SubjectResolver>>;
+  /**
+   * Who moves and changes subjects for nodes of graphs, by their type: a provider's class, or an object.
+   * @default what `@WorkflowSubject` says in `lifecycles` and `writable`
+   */
+  lifecycles?: Readonly<Record<string, (abstract new (...args: any[]) => LifecycleAdapter) | LifecycleAdapter>>;
   /** Whether entities with `@WorkflowSubject` that TypeORM writes are touched by themselves, after the commit. @default true */
   autoTouch?: boolean;
 }

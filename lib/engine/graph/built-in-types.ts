@@ -163,6 +163,7 @@ export const BUILT_IN_TYPES: Readonly<Record<BuiltInTypeName, BuiltInType>> = {
   transition: type(
     { [ONLY]: transitionConfig },
     {
+      outcomes: () => [...done, outcome('denied', { required: false })],
       expressions: ({ reason }) => (reason === undefined ? [] : [{ path: ['reason'], text: reason, gives: 'text' }]),
     },
   ),

@@ -62,6 +62,12 @@ export const ACCESS_CODES = {
     retried: false,
     byHand: false,
   },
+  FIELD_NOT_WRITABLE: {
+    text: 'The field {field} of {subject} was not written: {reason}. Name it in `writable` of @WorkflowSubject, or give the type a lifecycle with setField().',
+    meaning: 'A node of type set_field wanted to write what the app does not let graphs write.',
+    retried: false,
+    byHand: true,
+  },
   TRANSITION_DENIED: {
     text: 'The transition "{transition}" of {subject} was denied[[: {reason}]].',
     meaning: "The host's rules denied a transition; retried only where they say so.",

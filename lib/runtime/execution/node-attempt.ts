@@ -1,6 +1,7 @@
 import { DONE } from '../../engine/graph/index.js';
 import { GraphVisits, isWhenInline } from '../../engine/walk/index.js';
 import { closestName, UnknownOutcomeError } from '../../errors/index.js';
+import type { SubjectName } from '../../engine/ports/index.js';
 import { builtInNode, NodeValues, type NodeHost } from '../nodes/index.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { Attempt } from './attempt.js';
@@ -10,6 +11,8 @@ import type { ServedNode } from './served-stages.js';
 export interface NodeAttemptParts extends NodeHost {
   /** The database's clock, ISO 8601. */
   readonly now: () => Promise<string>;
+  /** What expressions may read of a subject that was loaded. */
+  readonly readable: (name: SubjectName, subject: object) => unknown;
 }
 
 /** An attempt at a node of a graph: what the graph says beyond the stage itself. */
@@ -24,8 +27,10 @@ export class NodeAttempt {
   ) {
     const { earlier, run } = attempt.job;
     const visits = GraphVisits.ofEnded(served.graph, earlier);
-    const hasSubject = run.subject !== null;
-    this.#values = new NodeValues({ node: served.node.id, ctx, visits, hasSubject, now: parts.now });
+    const { subject } = run;
+    const readable = async (): Promise<unknown> =>
+      subject === null ? null : parts.readable(subject, (await ctx.subject()) as object);
+    this.#values = new NodeValues({ node: served.node.id, ctx, visits, subject: readable, now: parts.now });
   }
 
   /** Whether its `when` says no, where the run could not ask it in passing. @throws ExpressionFailedError */
@@ -48,7 +53,8 @@ export class NodeAttempt {
     const builtIn = node.builtIn ? builtInNode(node.type) : undefined;
     if (!builtIn) return undefined;
     const { parts: host } = this;
-    return { execute: (ctx) => builtIn.execute({ graph, node, ctx, values: this.#values, host }) };
+    const owner = this.attempt.job.run.ownerId;
+    return { execute: (ctx) => builtIn.execute({ graph, node, ctx, owner, values: this.#values, host }) };
   }
 }
 

@@ -189,7 +189,8 @@ export class StageExecution {
         // A run that is about nothing, and a stage that nobody is asked about, cost no tick.
         const loading = subject.check();
         const loaded = loading ? await loading : null;
-        if (await atNode?.isLeftOut()) return { kind: 'ended', outcome: { kind: 'skipped', reason: 'when' } };
+        if (atNode && (await atNode.isLeftOut()))
+          return { kind: 'ended', outcome: { kind: 'skipped', reason: 'when' } };
         const admitted = admission(attempt, { owner, actor: surroundings.actor, subject: loaded }, this.#admission);
         if (admitted) await admitted;
         // Either may have taken seconds: nothing of the stage is begun for an attempt that is over by now.

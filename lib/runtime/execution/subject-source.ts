@@ -14,4 +14,6 @@ export interface SubjectSource {
    * is a name only then.
    */
   load(subject: SubjectName, ownerId: string | null): Promise<LoadedSubject> | undefined;
+  /** What expressions may read of one that was loaded. @default all of it */
+  readable?(name: SubjectName, subject: object): unknown;
 }

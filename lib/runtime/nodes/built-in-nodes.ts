@@ -2,7 +2,9 @@ import type { RuntimeStageType } from '../execution/definition-source.js';
 import { emitEventNode } from './emit-event-node.js';
 import type { BuiltInNode, NodeBody } from './node-work.js';
 import { passedNode } from './passed-node.js';
+import { setFieldNode } from './set-field-node.js';
 import { startWorkflowNode } from './start-workflow-node.js';
+import { transitionNode } from './transition-node.js';
 import { waitNode } from './wait-node.js';
 
 const quiet = (execute: NodeBody): BuiltInNode => ({ execute, sideEffect: false });
@@ -18,6 +20,8 @@ const NODES: Readonly<Record<string, BuiltInNode>> = {
   wait: quiet(waitNode),
   start_workflow: outward(startWorkflowNode),
   emit_event: outward(emitEventNode),
+  set_field: outward(setFieldNode),
+  transition: outward(transitionNode),
 };
 
 const TYPES: ReadonlyMap<string, RuntimeStageType> = new Map(

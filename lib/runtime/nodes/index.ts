@@ -1,3 +1,4 @@
 export { builtInNode, builtInType } from './built-in-nodes.js';
 export { NodeValues } from './node-values.js';
+export type { SubjectWriter } from './subject-writer.js';
 export type { NodeEvent, NodeHost, NodeWork } from './node-work.js';

@@ -13,8 +13,8 @@ export interface NodeValuesParts {
   };
   /** What the run has come to so far. */
   readonly visits: GraphVisits;
-  /** Whether the run is about something that can be loaded. */
-  readonly hasSubject: boolean;
+  /** What expressions may read of what the run is about; null where that is nothing. */
+  readonly subject: () => Promise<unknown>;
   /** The database's clock, ISO 8601. */
   readonly now: () => Promise<string>;
 }
@@ -49,12 +49,12 @@ export class NodeValues {
 
   /** Values for these expressions. */
   async of(expressions: readonly Expression[], more: ExpressionInputs = {}): Promise<ExpressionValues> {
-    const { ctx, visits, hasSubject, now } = this.parts;
+    const { ctx, visits, subject, now } = this.parts;
     const names = new Set(expressions.flatMap(({ variables }) => variables));
     return new ExpressionValues({
       outputs: visits.outputs(),
       ...(names.has('input') && { input: ctx.run.input }),
-      ...(names.has('subject') && { subject: hasSubject ? plain(await ctx.subject(), 'The subject') : null }),
+      ...(names.has('subject') && { subject: plain(await subject(), 'The subject') }),
       ...(names.has('owner') && { owner: plain(ctx.owner, 'The owner') }),
       ...(names.has('actor') && { actor: plain(ctx.actor, 'The actor') }),
       ...(names.has('now') && { now: new Date(await now()) }),

@@ -2,6 +2,7 @@ import type { Expression } from '../../engine/expression/index.js';
 import type { CompiledGraph, CompiledGraphNode } from '../../engine/graph/index.js';
 import type { StageContext } from '../../interfaces/index.js';
 import type { NodeValues } from './node-values.js';
+import type { SubjectWriter } from './subject-writer.js';
 
 /** What a node of the engine's own is given when a worker is at it. */
 export interface NodeWork {
@@ -9,6 +10,8 @@ export interface NodeWork {
   readonly node: CompiledGraphNode;
   /** As a stage body has it: durable calls, and all else. */
   readonly ctx: StageContext;
+  /** Stored id of the run's owner. */
+  readonly owner: string | null;
   /** What its expressions are evaluated on. */
   readonly values: NodeValues;
   readonly host: NodeHost;
@@ -19,6 +22,7 @@ export interface NodeHost {
   readonly limits: { readonly maxOutputBytes: number; readonly maxLoopIterations: number };
   /** Stores an event for the owner of the run that is at work. The same `messageId` again: nothing, so that it may be repeated. */
   readonly emit: (event: NodeEvent) => Promise<unknown>;
+  readonly subjects: SubjectWriter;
 }
 
 export interface NodeEvent {

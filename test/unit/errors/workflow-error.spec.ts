@@ -19,6 +19,8 @@ import {
   ChildNotStartedError,
   ChildRunError,
   ConditionFailedError,
+  FieldNotWritableError,
+  TransitionDeniedError,
   ExpressionFailedError,
   UnknownOutcomeError,
   DataSourceNotFoundError,
@@ -130,6 +132,8 @@ const every: readonly (readonly [string, WorkflowError])[] = [
     'UNKNOWN_OUTCOME',
     new UnknownOutcomeError({ node: 'a', type: 'b', outcome: 'c', outcomes: 'd', suggestion: 'd' }, { cause }),
   ],
+  ['FIELD_NOT_WRITABLE', new FieldNotWritableError({ field: 'a', subject: 'b', reason: 'c' })],
+  ['TRANSITION_DENIED', new TransitionDeniedError({ transition: 'a', subject: 'b', reason: 'c' })],
   ['CONDITION_FAILED', new ConditionFailedError({ node: 'a', message: 'x is undefined' }, { cause })],
   ['STEP_MISMATCH', new StepMismatchError({ step: 'a', stage: 's', recorded: 'sleep', asked: 'run' })],
   ['WAIT_TIMEOUT', new WaitTimeoutError({ what: 'Step a', timeout: '7 d' })],
@@ -235,7 +239,6 @@ describe('WorkflowError', () => {
       'RUN_TIMEOUT',
       'START_RATE_EXCEEDED',
       'STUCK_RUN_REAPED',
-      'TRANSITION_DENIED',
     ]);
   });
 

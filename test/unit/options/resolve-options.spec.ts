@@ -13,7 +13,17 @@ function problemsOf(options: unknown): Record<string, string> {
   throw new Error('nothing is wrong with the options');
 }
 
-const NO_ABILITIES = { cancel: null, terminate: null, retry: null, rerunFrom: null, migrateRun: null, signal: null };
+const NO_ABILITIES = {
+  cancel: null,
+  terminate: null,
+  retry: null,
+  rerunFrom: null,
+  migrateRun: null,
+  signal: null,
+  saveDraft: null,
+  publish: null,
+  retire: null,
+};
 
 describe('resolveOptions', () => {
   it('MOD-1: no options are all defaults', () => {
@@ -47,7 +57,7 @@ describe('resolveOptions', () => {
       events: { retentionMs: 604_800_000 },
       outbox: { policy: expect.objectContaining({ maxAttempts: 10 }) },
       owners: { resolve: null, load: null, context: null, rowLevelSecurity: null },
-      subjects: { resolvers: {}, autoTouch: true },
+      subjects: { resolvers: {}, lifecycles: {}, autoTouch: true },
       authorization: { authorizer: null, abilities: {}, operations: NO_ABILITIES, timeoutMs: 10_000 },
       systemActor: null,
       messages: {},

@@ -114,6 +114,10 @@ export class TestEngine {
       contexts: this.scope as never,
       gate: gate ?? OPEN_GATE,
       subjects: subjects ?? { load: () => undefined },
+      subjectWriter: {
+        transition: () => Promise.reject(new Error('This engine has no host.')),
+        setField: () => Promise.reject(new Error('This engine has no host.')),
+      },
       sink: this.sink,
       log: this.log,
       nextId: v7,

@@ -1,0 +1,208 @@
+import type { StageContext } from '../../../lib/interfaces/index.js';
+import { end, graphFlow, type GraphEdge, type GraphNode } from './support/graph-flow.js';
+import type { TestStage, TestWorkflow } from './support/pipeline.js';
+import { TestEngine } from './support/test-engine.js';
+
+/** Faults of this field, as small graphs. */
+type Given = StageContext & { readonly input: any };
+
+let engine: TestEngine;
+afterEach(() => engine.close());
+
+const did: string[] = [];
+beforeEach(() => did.splice(0));
+const work: TestStage = { key: 'work', execute: ({ stage }) => void did.push(stage.key) };
+const node = (id: string, more: object = {}): GraphNode => ({ id, type: 'work', ...more });
+const parallel = (id: string, join: string, branches: readonly string[]): GraphNode => ({
+  id,
+  type: 'parallel',
+  config: { join, branches: branches.map((outcome) => ({ outcome })) },
+});
+
+async function start(flow: TestWorkflow, input: unknown = {}): Promise<string> {
+  engine = new TestEngine([flow]);
+  const runId = await engine.start(flow, input);
+  await engine.drain();
+  return runId;
+}
+const status = async (runId: string): Promise<string> => (await engine.history(runId)).run.status;
+const open = async (runId: string): Promise<string[]> => {
+  const { stageRuns } = await engine.history(runId);
+  return stageRuns.flatMap((row) => (row.finishedAt === null ? [`${row.node} ${row.status}`] : []));
+};
+
+it('FAULT E1: a join whose branch has nothing to do, or is left out, waits for the other one alone', async () => {
+  for (const join of ['all', 'taken']) {
+    const flow = await graphFlow(
+      [
+        parallel('both', join, ['a', 'b']),
+        { id: 'maybe', type: 'condition', config: { if: 'input.yes' } },
+        node('a', { when: 'input.yes' }),
+        node('b'),
+        node('after'),
+        end(),
+      ],
+      [
+        ['both', 'maybe', 'a'],
+        ['maybe', 'a', 'true'],
+        ['maybe', 'both', 'false'],
+        ['a', 'both'],
+        ['both', 'b', 'b'],
+        ['b', 'both'],
+        ['both', 'after'],
+        ['after', 'end'],
+      ],
+      [work],
+    );
+    did.splice(0);
+    expect(await status(await start(flow, { yes: false }))).toBe('COMPLETED');
+    expect(did).toEqual(['b', 'after']);
+    await engine.close();
+    did.splice(0);
+    expect(await status(await start(flow, { yes: true }))).toBe('COMPLETED');
+    expect([...did].sort()).toEqual(['a', 'after', 'b']);
+    await engine.close();
+  }
+});
+
+it('FAULT E3: fifty nodes with a child on one of two ways into the join: the run ends when nothing of it is open', async () => {
+  const small = await graphFlow([node('small'), end()], [['small', 'end']], [work], { id: 'small' });
+  const rows = Array.from({ length: 23 }, (_, at) => at);
+  const nodes = [
+    parallel('both', 'all', ['a', 'b']),
+    ...rows.map((at) => node(`a${at}`)),
+    ...rows.map((at) => node(`b${at}`)),
+    { id: 'if', type: 'condition', config: { if: 'input.yes' } },
+    { id: 'child', type: 'start_workflow', config: { workflow: 'small' } },
+    end(),
+  ];
+  const chain = (name: string): GraphEdge[] => rows.slice(1).map((at) => [`${name}${at - 1}`, `${name}${at}`]);
+  const flow = await graphFlow(
+    nodes,
+    [
+      ['both', 'a0', 'a'],
+      ...chain('a'),
+      ['a22', 'if'],
+      ['if', 'child', 'true'],
+      ['if', 'both', 'false'],
+      ['child', 'both'],
+      ['both', 'b0', 'b'],
+      ...chain('b'),
+      ['b22', 'both'],
+      ['both', 'end'],
+    ],
+    [work],
+  );
+  for (const yes of [true, false]) {
+    did.splice(0);
+    engine = new TestEngine([flow, small]);
+    const runId = await engine.start(flow, { yes });
+    await engine.drain();
+    await engine.travel(1_000);
+    expect([await status(runId), await open(runId)]).toEqual(['COMPLETED', []]);
+    expect(did).toHaveLength(yes ? 47 : 46);
+    await engine.close();
+  }
+});
+
+it('FAULT E7: a branch that is sent back while the other one is at the join keeps it waiting, and its waits are its own', async () => {
+  const judged = ['no', 'yes'];
+  const judge: TestStage = {
+    key: 'judge',
+    outcomes: ['yes', 'no'],
+    execute: ((ctx: Given) => ctx.outcome(judged.shift()!, { again: judged.length > 0 })) as never,
+  };
+  const flow = await graphFlow(
+    [
+      parallel('both', 'all', ['report', 'expense']),
+      { id: 'until', type: 'loop', config: { while: 'output("verdict") == null || output("verdict").again' } },
+      { id: 'pause', type: 'wait', config: { timer: '1h' } },
+      { id: 'verdict', type: 'judge' },
+      node('sorry'),
+      node('expense'),
+      end(),
+    ],
+    [
+      ['both', 'until', 'report'],
+      ['until', 'pause', 'each'],
+      ['pause', 'verdict'],
+      ['verdict', 'sorry', 'no'],
+      ['verdict', 'until', 'yes'],
+      ['sorry', 'until'],
+      ['until', 'both'],
+      ['both', 'expense', 'expense'],
+      ['expense', 'both'],
+      ['both', 'end'],
+    ],
+    [work, judge],
+  );
+  const runId = await start(flow);
+  expect(did).toEqual(['expense']);
+  await engine.travel(3_600_000);
+  expect(did).toEqual(['expense', 'sorry']);
+  expect(await open(runId)).toEqual(['pause SUSPENDED']);
+  await engine.travel(3_599_000);
+  expect(await status(runId)).toBe('RUNNING');
+  await engine.travel(1_000);
+  expect([await status(runId), await open(runId)]).toEqual(['COMPLETED', []]);
+});
+
+it('FAULT E9: a loop of three waits goes on after each of them', async () => {
+  const flow = await graphFlow(
+    [
+      { id: 'three', type: 'loop', config: { count: 3 } },
+      { id: 'pause', type: 'wait', config: { timer: '1h' } },
+      end(),
+    ],
+    [
+      ['three', 'pause', 'each'],
+      ['pause', 'three'],
+      ['three', 'end'],
+    ],
+  );
+  const runId = await start(flow);
+  for (let turn = 1; turn <= 3; turn += 1) {
+    expect(await status(runId)).toBe('RUNNING');
+    await engine.travel(3_600_000);
+  }
+  expect([await status(runId), await open(runId)]).toEqual(['COMPLETED', []]);
+});
+
+it('FAULT E16: a join of branches that have nothing to do is passed at once', async () => {
+  const flow = await graphFlow(
+    [parallel('both', 'all', ['a', 'b']), node('a', { when: 'false' }), node('b', { when: 'false' }), end()],
+    [
+      ['both', 'a', 'a'],
+      ['both', 'b', 'b'],
+      ['a', 'both'],
+      ['b', 'both'],
+      ['both', 'end'],
+    ],
+    [work],
+  );
+  expect(await status(await start(flow))).toBe('COMPLETED');
+});
+
+it('FAULT E4: of a join that waits for the first branch only, a branch that comes too late is cancelled once, with what it waits for', async () => {
+  const flow = await graphFlow(
+    [
+      parallel('first', 'any', ['fast', 'slow']),
+      { id: 'fast', type: 'wait', config: { timer: '1h' } },
+      { id: 'slow', type: 'wait', config: { timer: '2h' } },
+      node('after'),
+      end(),
+    ],
+    [
+      ['first', 'fast', 'fast'],
+      ['first', 'slow', 'slow'],
+      ['fast', 'first'],
+      ['slow', 'first'],
+      ['first', 'after'],
+      ['after', 'end'],
+    ],
+    [work],
+  );
+  const runId = await start(flow);
+  await engine.travel(7_200_000);
+  expect([await status(runId), await open(runId), did]).toEqual(['COMPLETED', [], ['after']]);
+});
