@@ -57,7 +57,7 @@ export interface AssembledServices {
 
 /** Puts the services together from their parts. */
 export function assembleServices(
-  { options, scope, registry }: RuntimeParts,
+  { options, scope }: RuntimeParts,
   { ready, stream, ambient, subjects, boundary, gate }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
@@ -101,7 +101,8 @@ export function assembleServices(
   const children = new ChildStarter(ready, preparer, subjects, boundary, options.limits);
   const triggered = new TriggerStarter(
     ready,
-    ({ definitionId, definitionVersion }) => registry.lookup(definitionId, definitionVersion),
+    async ({ definitionId, definitionVersion }, ownerId) =>
+      (await ready()).definitions.find(definitionId, definitionVersion, ownerId),
     preparer,
     subjects,
     boundary,

@@ -1,23 +1,41 @@
 import type { DefinitionRegistry } from '../discovery/index.js';
+import { UnknownWorkflowError } from '../errors/index.js';
 import type { DefinitionSource, RunnableStage } from '../runtime/execution/definition-source.js';
 import type { DefinitionLookup } from '../services/engine-port.js';
+import type { PublishedGraphs } from './published-graphs.js';
 
-/** The registry as the runtime asks it. */
-export function definitionSource(registry: DefinitionRegistry): DefinitionSource {
+/** The registry, and graphs that were published, as the runtime asks them. */
+export function definitionSource(registry: DefinitionRegistry, graphs: PublishedGraphs): DefinitionSource {
   return {
-    byKey: (key) => registry.byKey(key),
+    byKey: (key) => registry.byKey(key) ?? graphs.byKey(key),
     stageType: (stage) => registry.stageType(stage),
     stageIdOf: (stageClass) => registry.stageIdOf(stageClass),
-    refresh: () => registry.refresh(),
+    refresh: async (key, ownerId) => {
+      await registry.refresh();
+      if (!registry.byKey(key)) await graphs.load(key, ownerId);
+    },
     resolve: (type, request) => registry.resolve<RunnableStage & object>(type, request),
   };
 }
 
-/** The registry as the services ask it. */
-export function definitionLookup(registry: DefinitionRegistry): DefinitionLookup {
+/** The same as the services ask it. Workflows in code come first, and cost a graph's start nothing but a look into a map. */
+export function definitionLookup(registry: DefinitionRegistry, graphs: PublishedGraphs): DefinitionLookup {
   return {
-    find: (workflow, version) => registry.lookup(workflow, version),
-    byKey: (key) => registry.byKey(key)?.compiled,
+    find: async (workflow, version, ownerId) => {
+      const known = registry.peek(workflow, version);
+      if (known) return known;
+      try {
+        // A module may have been loaded since, and knows what to say of a class that is none of this app's.
+        return await registry.lookup(workflow, version);
+      } catch (error) {
+        if (!(error instanceof UnknownWorkflowError) || typeof workflow !== 'string') throw error;
+        const graph = await graphs.startable(workflow, version, ownerId);
+        if (graph) return graph;
+        throw error;
+      }
+    },
+    byKey: (key) => (registry.byKey(key) ?? graphs.byKey(key))?.compiled,
+    load: async (key, ownerId) => (registry.byKey(key) ?? (await graphs.load(key, ownerId)))?.compiled,
     versions: (id) =>
       [...(registry.definitions.get(id)?.values() ?? [])]
         .map(({ compiled }) => compiled)

@@ -2,11 +2,13 @@ import type { DefinitionRegistry } from '../discovery/index.js';
 import { decodeJson } from '../engine/codec/json.js';
 import type { WorkflowEvent, WorkflowEventType } from '../interfaces/index.js';
 import type { EventSink, RelayedEvent } from '../runtime/outbox/relayed-event.js';
+import type { PublishedGraphs } from './published-graphs.js';
 import type { EventDispatcher } from '../services/events/event-dispatcher.js';
 
 export interface RelaySinkParts {
   readonly dispatcher: EventDispatcher;
   readonly registry: DefinitionRegistry;
+  readonly graphs: Pick<PublishedGraphs, 'load'>;
   readonly systemActor: () => unknown;
 }
 
@@ -22,7 +24,7 @@ export class RelaySink implements EventSink {
     const { id, type, run, stage, ownerId, subject, trace, at, data } = relayed;
     const startedBy = relayed.actor === null ? null : decodeJson(relayed.actor, `The actor of event ${id}`);
     // Who published a definition stands for himself.
-    const runAs = run === null ? startedBy : await this.#runAs(run, startedBy);
+    const runAs = run === null ? startedBy : await this.#runAs(run, relayed, startedBy);
     const event = {
       id,
       type,
@@ -39,8 +41,14 @@ export class RelaySink implements EventSink {
   }
 
   /** Null where this build does not know the definition: a handler must not act as somebody that was guessed. */
-  async #runAs(run: NonNullable<RelayedEvent['run']>, startedBy: unknown): Promise<unknown> {
-    const definition = this.parts.registry.definitions.get(run.definition)?.get(run.version);
+  async #runAs(
+    run: NonNullable<RelayedEvent['run']>,
+    { definitionKey, ownerId }: RelayedEvent,
+    startedBy: unknown,
+  ): Promise<unknown> {
+    const { registry, graphs } = this.parts;
+    const code = registry.definitions.get(run.definition)?.get(run.version);
+    const definition = code ?? (definitionKey === null ? undefined : await graphs.load(definitionKey, ownerId));
     if (!definition) return null;
     if (definition.compiled.settings.actor === 'on_behalf_of') return startedBy;
     return (await this.parts.systemActor()) ?? null;

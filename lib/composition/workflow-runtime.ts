@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 
 import type { PolicyStageAuthorizer } from '../authorization/index.js';
 import { ContextRunner, outsideOfRequests, OwnerBoundary } from '../context/index.js';
+import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
 import { ShuttingDownError } from '../errors/index.js';
 import type { OwnerContext } from '../interfaces/index.js';
 import { within } from '../runtime/background/within.js';
@@ -34,6 +35,7 @@ import { createNextId } from './new-id.js';
 import { OpenedTransactions } from './opened-transactions.js';
 import { openPostgresStorage } from './postgres-storage.js';
 import { definitionLookup, definitionSource } from './registry-source.js';
+import { PublishedGraphs } from './published-graphs.js';
 import { RelaySink } from './relay-sink.js';
 import { Retryable } from './retryable.js';
 import type { RuntimeParts } from './runtime-parts.js';
@@ -200,6 +202,10 @@ export class WorkflowRuntime {
 
   #engineOn(storage: EngineStorage): Engine {
     const { overrides, registry, log } = this.#parts;
+    const workbench = graphWorkbench(registry, this.#parts.options);
+    const { maxOutputBytes } = this.#parts.options.limits;
+    const limits = { maxOutputBytes, maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations };
+    const graphs = new PublishedGraphs({ store: storage.store, workbench, limits, log });
     // Asked by workers and relays, which any request may have woken.
     const ask = this.#parts.options.systemActor ?? ((): null => null);
     const systemActor = (): unknown => outsideOfRequests(ask);
@@ -208,12 +214,12 @@ export class WorkflowRuntime {
       options,
       store: storage.store,
       notifier: storage.notifier,
-      definitions: definitionSource(registry),
+      definitions: definitionSource(registry, graphs),
       contexts: this.#contexts,
       gate: this.#gate!,
       subjects: this.#subjects,
       subjectWriter: this.#subjects,
-      sink: new RelaySink({ dispatcher: this.#dispatcher, registry, systemActor }),
+      sink: new RelaySink({ dispatcher: this.#dispatcher, registry, graphs, systemActor }),
       log,
       nextId: NEXT_ID,
       ...(overrides.crashes && { crashes: overrides.crashes }),
@@ -236,8 +242,8 @@ export class WorkflowRuntime {
     return new Engine({
       storage,
       runtime,
-      definitions: definitionLookup(registry),
-      graphs: graphWorkbench(registry, this.#parts.options),
+      definitions: definitionLookup(registry, graphs),
+      graphs: workbench,
       nextId: NEXT_ID,
       log,
       shutdownGraceMs: options.shutdownGraceMs,

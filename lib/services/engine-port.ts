@@ -15,15 +15,28 @@ import type { WorkflowClass } from '../interfaces/index.js';
 /** A definition as `start` needs it. */
 export interface StartableDefinition {
   readonly compiled: CompiledDefinition;
-  readonly inputSchema: ParsableSchema;
+  /** Null: any input. */
+  readonly inputSchema: ParsableSchema | null;
+  /** What its starts are counted by (LIMIT-3). @default its id */
+  readonly rateName?: string;
 }
 
 /** Finds definitions that this build serves. */
 export interface DefinitionLookup {
-  /** The highest version of an id, or of a class's id. @throws UnknownWorkflowError */
-  find(workflow: WorkflowClass | string, version?: number): Promise<StartableDefinition>;
+  /**
+   * The highest version of an id, or of a class's id: a workflow in code; else a graph, the owner's own before the shared one.
+   *
+   * @throws UnknownWorkflowError
+   */
+  find(
+    workflow: WorkflowClass | string,
+    version: number | undefined,
+    ownerId: string | null,
+  ): Promise<StartableDefinition>;
   /** By `id@version#fingerprint`; undefined where this build does not serve it. */
   byKey(definitionKey: string): CompiledDefinition | undefined;
+  /** The same, read where it is a graph that this process has not met yet. @param ownerId whose run it is of */
+  load(definitionKey: string, ownerId: string | null): Promise<CompiledDefinition | undefined>;
   /** All versions of an id that this build serves, lowest first; none of one it does not know. */
   versions(id: string): readonly CompiledDefinition[];
 }

@@ -112,6 +112,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     discovery: values,
     engine: values,
     'engine/graph': values,
+    'engine/walk': values,
     errors: values,
     interfaces: types,
     persistence: values,

@@ -1,14 +1,16 @@
+import type { CompiledDefinition } from '../../engine/definition/compiled-definition.js';
 import type { ChangeDecision, FinishedRun, LockedRun, OrphanedRun, WorkflowStore } from '../../engine/ports/index.js';
 import { decideCancel } from '../../engine/state/decide.js';
 import type { DecideContext } from '../../engine/state/deciding.js';
 import { BackgroundLoop } from '../background/background-loop.js';
 import type { Outages } from '../background/outages.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
+import { changeKnown } from '../execution/change-known.js';
 import type { DefinitionSource } from '../execution/definition-source.js';
 
 export interface FamilyParts {
   readonly store: Pick<WorkflowStore, 'deliverChildren' | 'findOrphans' | 'changeRun' | 'isTransient'>;
-  readonly definitions: Pick<DefinitionSource, 'byKey'>;
+  readonly definitions: Pick<DefinitionSource, 'byKey' | 'refresh'>;
   readonly context: DecideContext;
   readonly onDelivered: (children: number) => void;
   readonly onFinished: (runs: readonly FinishedRun[]) => void;
@@ -84,7 +86,9 @@ export class Family {
   async #cancel({ runId, parentEnded, terminated }: OrphanedRun): Promise<boolean> {
     const { store, log, onFinished } = this.parts;
     try {
-      const result = await store.changeRun(runId, { all: true }, (run) => this.#decide(run, parentEnded, !terminated));
+      const result = await changeKnown(store, this.parts.definitions, runId, (run, definition) =>
+        this.#decide(run, definition, parentEnded, !terminated),
+      );
       if (result?.finished) onFinished([result.finished]);
       return result?.answer ?? false;
     } catch (error) {
@@ -94,9 +98,13 @@ export class Family {
     }
   }
 
-  #decide({ row, state }: LockedRun, parentEnded: OrphanedRun['parentEnded'], hooks: boolean): ChangeDecision<boolean> {
-    const { definitions, context } = this.parts;
-    const definition = definitions.byKey(row.definitionKey)?.compiled;
+  #decide(
+    { state }: LockedRun,
+    definition: CompiledDefinition | undefined,
+    parentEnded: OrphanedRun['parentEnded'],
+    hooks: boolean,
+  ): ChangeDecision<boolean> {
+    const { context } = this.parts;
     const transition = decideCancel(definition, state, `Its parent run is ${parentEnded}.`, hooks, context);
     return transition ? { transition, answer: true } : { transition: null, answer: false };
   }

@@ -47,8 +47,12 @@ export interface DefinitionSource {
   stageType(stage: string): RuntimeStageType | undefined;
   /** The `@Stage` id of a class, for `ctx.require(Stage)`. */
   stageIdOf(stageClass: unknown): string | undefined;
-  /** Looks for what modules loaded lazily have brought. Called once for a definition nobody knows. */
-  refresh(): Promise<unknown> | unknown;
+  /**
+   * Looks for what modules loaded lazily have brought, and for a graph that was published. Called for a definition nobody knows.
+   *
+   * @param ownerId whose run it is of
+   */
+  refresh(definitionKey: string, ownerId: string | null): Promise<unknown> | unknown;
   /** The provider itself, or one made for this execution where something below it is request-scoped. */
   resolve(type: RuntimeStageType, request: StageRequest): RunnableStage | Promise<RunnableStage>;
 }

@@ -21,20 +21,23 @@ export interface ServedNode {
 
 /** Finds what a claimed job runs: one look-up per job, by definition key and stage key. */
 export class ServedStages {
-  readonly #byDefinition = new Map<string, ReadonlyMap<string, ServedStage>>();
+  /** Gone with the definition: graphs come and go. */
+  readonly #byDefinition = new WeakMap<RuntimeDefinition, ReadonlyMap<string, ServedStage>>();
 
   constructor(private readonly definitions: DefinitionSource) {}
 
   /** Undefined: this build does not serve the definition, or not that structure of it (GHOST-3). */
   find(definitionKey: string, stageKey: string): ServedStage | undefined {
-    const known = this.#byDefinition.get(definitionKey) ?? this.#read(definitionKey);
-    return known?.get(stageKey);
+    const definition = this.definitions.byKey(definitionKey);
+    if (!definition) return undefined;
+    return (this.#byDefinition.get(definition) ?? this.#read(definition)).get(stageKey);
   }
 
   /** The same, after one more look at what was loaded since. */
-  async findAnew(definitionKey: string, stageKey: string): Promise<ServedStage | undefined> {
-    await this.definitions.refresh();
-    this.#byDefinition.delete(definitionKey);
+  async findAnew(definitionKey: string, stageKey: string, ownerId: string | null): Promise<ServedStage | undefined> {
+    await this.definitions.refresh(definitionKey, ownerId);
+    const definition = this.definitions.byKey(definitionKey);
+    if (definition) this.#byDefinition.delete(definition);
     return this.find(definitionKey, stageKey);
   }
 
@@ -42,9 +45,7 @@ export class ServedStages {
     return this.definitions.byKey(definitionKey) !== undefined;
   }
 
-  #read(definitionKey: string): ReadonlyMap<string, ServedStage> | undefined {
-    const definition = this.definitions.byKey(definitionKey);
-    if (!definition) return undefined;
+  #read(definition: RuntimeDefinition): ReadonlyMap<string, ServedStage> {
     const stages = new Map<string, ServedStage>();
     const { compiled } = definition;
     for (const node of compiled.nodes) {
@@ -54,7 +55,7 @@ export class ServedStages {
         if (type) stages.set(stage.key, { definition, compiled, node, stage, type, ...(ofGraph && { ofGraph }) });
       }
     }
-    this.#byDefinition.set(definitionKey, stages);
+    this.#byDefinition.set(definition, stages);
     return stages;
   }
 }

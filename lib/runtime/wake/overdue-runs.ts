@@ -1,12 +1,14 @@
+import type { CompiledDefinition } from '../../engine/definition/compiled-definition.js';
 import type { ChangeDecision, FinishedRun, LockedRun, WorkflowStore } from '../../engine/ports/index.js';
 import { decideTimeout } from '../../engine/state/decide.js';
 import type { DecideContext } from '../../engine/state/deciding.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
+import { changeKnown } from '../execution/change-known.js';
 import type { DefinitionSource } from '../execution/definition-source.js';
 
 export interface OverdueRunsParts {
   readonly store: Pick<WorkflowStore, 'findOverdue' | 'changeRun' | 'isTransient'>;
-  readonly definitions: Pick<DefinitionSource, 'byKey'>;
+  readonly definitions: Pick<DefinitionSource, 'byKey' | 'refresh'>;
   readonly context: DecideContext;
   readonly log: RuntimeLog;
   readonly batch: number;
@@ -34,7 +36,9 @@ export class OverdueRuns {
   async #fail(runId: string, aheadMs: number): Promise<boolean> {
     const { store, log, onFinished } = this.parts;
     try {
-      const result = await store.changeRun(runId, { all: true }, (run) => this.#decide(run, aheadMs));
+      const result = await changeKnown(store, this.parts.definitions, runId, (run, definition) =>
+        this.#decide(run, definition, aheadMs),
+      );
       if (result?.finished) onFinished([result.finished]);
       return result?.answer ?? false;
     } catch (error) {
@@ -44,10 +48,14 @@ export class OverdueRuns {
     }
   }
 
-  #decide({ row, state, deadlineInMs }: LockedRun, aheadMs: number): ChangeDecision<boolean> {
-    const { definitions, context } = this.parts;
+  #decide(
+    { state, deadlineInMs }: LockedRun,
+    definition: CompiledDefinition | undefined,
+    aheadMs: number,
+  ): ChangeDecision<boolean> {
+    const { context } = this.parts;
     const due = deadlineInMs !== null && deadlineInMs <= aheadMs;
-    const transition = due ? decideTimeout(definitions.byKey(row.definitionKey)?.compiled, state, context) : undefined;
+    const transition = due ? decideTimeout(definition, state, context) : undefined;
     return transition ? { transition, answer: true } : { transition: null, answer: false };
   }
 }

@@ -1,4 +1,6 @@
+import type { CompiledDefinition } from '../../engine/definition/compiled-definition.js';
 import type { ChangeDecision, FinishedRun, LockedRun, WorkflowStore } from '../../engine/ports/index.js';
+import { changeKnown } from '../execution/change-known.js';
 import type { DefinitionSource } from '../execution/definition-source.js';
 import { decideStuck } from '../../engine/state/decide.js';
 import type { DecideContext } from '../../engine/state/deciding.js';
@@ -7,7 +9,7 @@ import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-lo
 
 export interface StuckRunsParts {
   readonly store: Pick<WorkflowStore, 'findStuck' | 'changeRun' | 'isTransient'>;
-  readonly definitions: Pick<DefinitionSource, 'byKey'>;
+  readonly definitions: Pick<DefinitionSource, 'byKey' | 'refresh'>;
   readonly context: DecideContext;
   readonly log: RuntimeLog;
   readonly stuckAfterMs: number;
@@ -50,7 +52,9 @@ export class StuckRuns {
   async #reap(runId: string): Promise<StuckAnswer> {
     const { store, log, onFinished } = this.parts;
     try {
-      const result = await store.changeRun(runId, { all: true }, (run) => this.#decide(run));
+      const result = await changeKnown(store, this.parts.definitions, runId, (run, definition) =>
+        this.#decide(run, definition),
+      );
       if (result?.finished) onFinished([result.finished]);
       return result?.answer ?? UNTOUCHED;
     } catch (error) {
@@ -61,11 +65,13 @@ export class StuckRuns {
   }
 
   /** Judges anew, under the lock: it may have moved since it was found. */
-  #decide({ row, state, jobCount, idleMs }: LockedRun): ChangeDecision<StuckAnswer> {
-    const { definitions, context, stuckAfterMs } = this.parts;
+  #decide(
+    { state, jobCount, idleMs }: LockedRun,
+    definition: CompiledDefinition | undefined,
+  ): ChangeDecision<StuckAnswer> {
+    const { context, stuckAfterMs } = this.parts;
     if (state.status !== 'RUNNING' || jobCount > 0 || idleMs <= stuckAfterMs)
       return { transition: null, answer: UNTOUCHED };
-    const definition = definitions.byKey(row.definitionKey)?.compiled;
     const { transition, requeued } = decideStuck(definition, state, formatDuration(stuckAfterMs), context);
     return { transition, answer: { requeued, failed: transition.run !== null } };
   }

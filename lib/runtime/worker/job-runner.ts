@@ -99,8 +99,11 @@ export class JobRunner {
 
   async #serve(job: ClaimedJob): Promise<ServedStage | undefined> {
     const { stages } = this.parts;
-    const { definitionKey } = job.run;
-    return stages.find(definitionKey, job.stageRun.key) ?? (await stages.findAnew(definitionKey, job.stageRun.key));
+    const { definitionKey, ownerId } = job.run;
+    const { key } = job.stageRun;
+    const known = stages.find(definitionKey, key);
+    // An outage must not leave the job to the end of its lease.
+    return known ?? persist('reading a definition', () => stages.findAnew(definitionKey, key, ownerId), this.parts);
   }
 
   async #chain(first: Attempt, handOffs: HandOffs | null): Promise<JobEnd> {

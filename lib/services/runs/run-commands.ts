@@ -4,6 +4,7 @@ import type { AuditEntry, ChangeDecision, ChangeOptions, LockedRun, OwnerScope }
 import { decideCancel, decideRetry } from '../../engine/state/decide.js';
 import { decideMigrate } from '../../engine/state/decide-migrate.js';
 import { decideRerun } from '../../engine/state/decide-rerun.js';
+import { withDefinition } from './unmet-definition.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
 import {
   RunNotCancellableError,
@@ -152,18 +153,17 @@ export class RunCommands {
     if (scope === undefined) throw new UndefinedIdError({ what: 'owner', where });
     const engine = await this.#ready();
     const join = () => this.#joiner.join({ method: where, manager, needsReadCommitted: true });
-    const inputs = {
-      definitions: engine.definitions,
-      context: { nextId: engine.nextId, defaultQueue: this.#defaultQueue },
-    };
+    const { definitions } = engine;
+    const context = { nextId: engine.nextId, defaultQueue: this.#defaultQueue };
     const asked = { operation: where, runId, scope, reason, details, caller: this.#operations.caller() };
     return this.#owned.within({ runId, scope, engine, join }, async (transaction) => {
       const entry = await this.#operations.permit(asked, engine, transaction);
       const audit = (answer: R): AuditEntry => entry(outcomeOf(answer));
-      const result = await engine.store.changeRun(runId, scope, (run) => decide(run, inputs), transaction, {
-        ...options,
-        audit,
-      });
+      const change = (byKey: DecideInputs['definitions']['byKey']) => {
+        const inputs: DecideInputs = { definitions: { byKey, versions: (id) => definitions.versions(id) }, context };
+        return engine.store.changeRun(runId, scope, (run) => decide(run, inputs), transaction, { ...options, audit });
+      };
+      const result = await withDefinition(definitions, () => engine.store.findRun(runId, scope, transaction), change);
       if (!result) throw new RunNotFoundError({ runId });
       if (!result.changed) return result.answer;
       const told = result.finished?.awaited ? { ...hint, finished: [runId] } : hint;
@@ -185,13 +185,13 @@ function outcomeOf(answer: Answer): Details | undefined {
   return answer.duplicate ? { duplicate: true } : { generation: answer.generation };
 }
 
-function unserved(definitions: DefinitionLookup, id: string, version: number): string {
+function unserved(definitions: Pick<DefinitionLookup, 'versions'>, id: string, version: number): string {
   const versions = definitions.versions(id).map((served) => served.version);
   const served = versions.length === 0 ? 'none' : versions.join(', ');
   return `This build does not serve version ${version} of ${id}; of its versions it serves ${served}.`;
 }
 
 interface DecideInputs {
-  readonly definitions: DefinitionLookup;
+  readonly definitions: Pick<DefinitionLookup, 'byKey' | 'versions'>;
   readonly context: Parameters<typeof decideRetry>[3];
 }

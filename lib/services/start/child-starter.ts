@@ -63,7 +63,6 @@ export class ChildStarter {
     const { workflow, version, queue, priority = parent.priority } = request;
     checkNestingDepth(this.#limits, parent.depth + 1, `run ${parent.runId}`);
     const engine = await this.#ready();
-    const definition = await engine.definitions.find(workflow as WorkflowClass | string, version);
     const subject = 'subject' in request ? request.subject : parent.subject;
     const options = {
       priority,
@@ -72,7 +71,9 @@ export class ChildStarter {
       ...(subject !== null && { subject }),
     };
     const start = await this.#preparer.read(options, `ctx.step.runWorkflow(${parent.key})`);
-    return this.#boundary.run(start.captured.ownerId, () => this.#start(engine, definition, start, parent, request));
+    const { ownerId } = start.captured;
+    const definition = await engine.definitions.find(workflow as WorkflowClass | string, version, ownerId);
+    return this.#boundary.run(ownerId, () => this.#start(engine, definition, start, parent, request));
   }
 
   async #start(
@@ -95,18 +96,23 @@ export class ChildStarter {
       parent: { runId, stageRunId, key, waits, depth: parent.depth + 1 },
     };
     const { startsPerMinute } = definition.compiled.settings;
-    if (startsPerMinute !== null) await this.#checkRate(engine.store, child, startsPerMinute);
+    if (startsPerMinute !== null) await this.#checkRate(engine.store, child, startsPerMinute, definition.rateName);
     const [created] = await engine.store.createRuns([child]);
     if (created!.created) engine.announce({ work: true });
     return { runId: created!.runId };
   }
 
   /** A child has no run of its own to be refused: its stage tries again when there is room (LIMIT-3). */
-  async #checkRate(store: WorkflowStore, child: NewRun, perMinute: number): Promise<void> {
+  async #checkRate(
+    store: WorkflowStore,
+    child: NewRun,
+    perMinute: number,
+    rateName: string = child.definitionId,
+  ): Promise<void> {
     const { definitionId, idempotency } = child;
     const [started] = await store.heldKeys([idempotency!.digest]);
     if (started) return;
-    const { counted, nextInMs } = await store.countStarts(definitionId, 1);
+    const { counted, nextInMs } = await store.countStarts(rateName, 1);
     if (roomFor(1, counted, perMinute) > 0) return;
     const limit = { limit: 'limits.startsPerMinute', value: perMinute, actual: perMinute + 1, where: definitionId };
     const cause = new LimitExceededError({ code: 'START_RATE_EXCEEDED', ...limit });

@@ -69,8 +69,8 @@ export class RunPreparer {
       limit: 'limits.maxInputBytes',
     });
     const stored = decodeJson(text);
-    const parsed = await inputSchema.safeParseAsync(stored);
-    if (!parsed.success) throw new InvalidInputError({ what, issues: parsed.error.issues });
+    const parsed = inputSchema && (await inputSchema.safeParseAsync(stored));
+    if (parsed?.success === false) throw new InvalidInputError({ what, issues: parsed.error.issues });
 
     const { idempotencyKey, queue, delayMs, startAt, priority, subject } = settings;
     const id = nextId();

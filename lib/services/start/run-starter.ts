@@ -1,4 +1,5 @@
 import type { OwnerBoundary } from '../../context/index.js';
+import { definitionKey } from '../../engine/definition/compiled-definition.js';
 import type { CreatedRun, JoinedTransaction, NewRun } from '../../engine/ports/index.js';
 import { IdempotencyConflictError } from '../../errors/index.js';
 import type { StartOptions, StartResult, TransactionManager, WorkflowClass } from '../../interfaces/index.js';
@@ -31,6 +32,12 @@ interface AskedStart {
   readonly input: unknown;
   readonly key: string | undefined;
   readonly start: ReadStart;
+}
+
+/** Starts of one definition, by one owner where owners are guarded. */
+interface Party {
+  readonly definition: StartableDefinition;
+  readonly asked: readonly AskedStart[];
 }
 
 interface StartCall extends StartRequest {
@@ -74,7 +81,6 @@ export class RunStarter {
   async start(request: StartRequest): Promise<StartResult[]> {
     const { workflow, items, where } = request;
     const engine = await this.#ready();
-    const definition = await engine.definitions.find(workflow);
     const asked: AskedStart[] = [];
     for (const [at, { input, options }] of items.entries()) {
       const place = items.length === 1 ? where : `${where} [${at}]`;
@@ -82,21 +88,46 @@ export class RunStarter {
       asked.push({ at, input, key: options.idempotencyKey, start });
     }
     const keyed = asked.some(({ start }) => start.settings.idempotencyKey !== null);
-    const call: StartCall = { ...request, engine, definition, keyed };
-    const parties = this.#boundary.guarded ? byOwner(asked) : [asked];
-    if (parties.length === 0) return [];
-    const [first] = parties;
+    const parties = await this.#parties(engine, workflow, asked);
+    const calls = parties.map(({ definition }): StartCall => ({ ...request, engine, definition, keyed }));
     if (parties.length === 1) {
-      return this.#within(first!, async () => this.#startAll(call, first!, await this.#prepared(call, first!)));
+      const [call, theirs] = [calls[0]!, parties[0]!.asked];
+      return this.#within(theirs, async () => this.#startAll(call, theirs, await this.#prepared(call, theirs)));
     }
     const prepared: NewRun[][] = [];
-    for (const party of parties) prepared.push(await this.#within(party, () => this.#prepared(call, party)));
+    for (const [index, party] of parties.entries())
+      prepared.push(await this.#within(party.asked, () => this.#prepared(calls[index]!, party.asked)));
     const results: StartResult[] = [];
     for (const [index, party] of parties.entries()) {
-      const started = await this.#within(party, () => this.#startAll(call, party, prepared[index]!));
-      for (const [nth, { at }] of party.entries()) results[at] = started[nth]!;
+      const started = await this.#within(party.asked, () =>
+        this.#startAll(calls[index]!, party.asked, prepared[index]!),
+      );
+      for (const [nth, { at }] of party.asked.entries()) results[at] = started[nth]!;
     }
     return results;
+  }
+
+  /** Those who start the same are one, where nothing guards owners: each owner may have a graph of his own. */
+  async #parties(
+    engine: EnginePort,
+    workflow: StartRequest['workflow'],
+    asked: readonly AskedStart[],
+  ): Promise<Party[]> {
+    const owners = byOwner(asked);
+    // Nothing is to be started; that there is such a workflow is asked all the same.
+    if (owners.length === 0) await engine.definitions.find(workflow, undefined, null);
+    const parties = new Map<string, { definition: StartableDefinition; asked: AskedStart[] }>();
+    for (const theirs of owners) {
+      const { ownerId } = theirs[0]!.start.captured;
+      const definition = await engine.definitions.find(workflow, undefined, ownerId);
+      const guard = this.#boundary.guarded ? ownerId : null;
+      const name = JSON.stringify([definitionKey(definition.compiled), definition.rateName, guard]);
+      const party = parties.get(name);
+      if (party) party.asked.push(...theirs);
+      else parties.set(name, { definition, asked: [...theirs] });
+    }
+    const inOrder = (a: AskedStart, b: AskedStart): number => a.at - b.at;
+    return [...parties.values()].map((party) => ({ ...party, asked: party.asked.sort(inOrder) }));
   }
 
   /** Whose all of these are: where nothing guards owners, nobody asks. */
@@ -118,8 +149,7 @@ export class RunStarter {
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: keyed });
     const looked = await this.#looked(prepared, manager);
 
-    const { startsPerMinute } = definition.compiled.settings;
-    const { runs, refused } = await rateStarts(engine.store, looked, startsPerMinute, transaction);
+    const { runs, refused } = await rateStarts(engine.store, looked, definition, transaction);
 
     const results: StartResult[] = [];
     const made = new Map<string, CreatedRun>();

@@ -74,7 +74,7 @@ export class TriggerStarter {
       },
       origin: JSON.stringify({ trigger: trigger.id, id: trigger.triggerId, ...cause, depth, chain }),
     };
-    const { runs, refused } = await rateStarts(store, [run], definition.compiled.settings.startsPerMinute);
+    const { runs, refused } = await rateStarts(store, [run], definition);
     const [created] = await store.createRuns(runs);
     if (created!.created) {
       if (created!.dueInMs > 0) engine.dueIn(created!.dueInMs);

@@ -121,6 +121,7 @@ export function serviceKit({
       },
       versions: (id) => definitions.map(({ compiled }) => compiled).filter((compiled) => compiled.id === id),
       byKey: (key) => definitions.find((one) => byKey(one) === key)?.compiled,
+      load: async (key) => definitions.find((one) => byKey(one) === key)?.compiled,
     },
     announce: (hint) => void hints.push(hint),
     dueIn: (ms) => void due.push(ms),
