@@ -235,6 +235,7 @@ describe('graphs that are kept', () => {
     ]) {
       await expect(stranger(call)).rejects.toMatchObject({ code: 'GRAPH_NOT_FOUND' });
     }
+    expect((await stranger(() => definitions.list({ id }))) as object).toEqual({ definitions: [], cursor: null });
     await expect(as(null, () => definitions.publish(mine))).rejects.toMatchObject({ code: 'SHARED_GRAPH' });
     await expect(as(team, () => definitions.publish(mine, { owner: 'stranger' } as object))).rejects.toMatchObject({
       code: 'INVALID_OPTIONS',
@@ -247,6 +248,13 @@ describe('graphs that are kept', () => {
     await expect(stranger(() => definitions.retire(id))).rejects.toMatchObject({ code: 'GRAPH_NOT_FOUND' });
     expect(await as(null, () => operator.retire(id, { owner: team }))).toEqual([1]);
     expect((await as(team, () => definitions.get(id))).owner).toBe(null);
+  });
+
+  it('OWNER-5: each public method is tried across owners above', () => {
+    const names = Object.getOwnPropertyNames(DefinitionsService.prototype).filter((name) => name !== 'constructor');
+    const tried = ['validate', 'publish', 'retire', 'list', 'get', 'diff', 'mermaid', 'asOperator'];
+    // Of one id each owner has a draft of his own: test/conformance has that.
+    expect(names.filter((name) => ![...tried, 'saveDraft'].includes(name))).toEqual([]);
   });
 
   it('AUTH-5 AUDIT-1: publishing is asked about by its ability, and kept, denied or not', async () => {
