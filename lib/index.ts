@@ -102,6 +102,7 @@ export type {
   EmitResult,
   EventData,
   EventOptions,
+  TriggerOptions,
   EventWaitOptions,
   Flow,
   IdempotencyOptions,

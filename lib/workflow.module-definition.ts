@@ -121,7 +121,7 @@ function attempt<T>(section: string, problems: OptionProblem[], compile: () => T
 }
 
 function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflowOptions, keyof Compiled> {
-  const { worker, lease, wake, idempotency, events, owners, subjects, authorization } = data;
+  const { worker, lease, wake, idempotency, events, triggers, owners, subjects, authorization } = data;
   const queues = worker.queues ? Object.freeze([...new Set(worker.queues)]) : null;
   return {
     dataSource: data.dataSource ?? null,
@@ -156,6 +156,7 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
     }),
     idempotency: Object.freeze({ ttlMs: idempotency.ttl, strict: idempotency.strict }),
     events: Object.freeze({ retentionMs: events.retention }),
+    triggers: Object.freeze({ ...triggers, entities: Object.freeze(triggers.entities) }),
     owners: Object.freeze({
       resolve: owners.resolve ?? null,
       load: owners.load ?? null,

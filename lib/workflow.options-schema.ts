@@ -132,6 +132,18 @@ export const SECTIONS = {
   }),
   idempotency: z.strictObject({ ttl: period().default(30 * 24 * HOUR_MS), strict: z.boolean().default(false) }),
   events: z.strictObject({ retention: period().default(7 * 24 * HOUR_MS) }),
+  triggers: z.strictObject({
+    maxDepth: integer(1, 100).default(5),
+    allowCycles: z.boolean().default(false),
+    entities: z
+      .array(
+        z.custom<Function | string>(
+          (value) => isFunction(value) || isKey(value),
+          'give it classes of entities, or their names',
+        ),
+      )
+      .default([]),
+  }),
   outbox: z.strictObject({ maxAttempts: integer(1, 1_000).default(10), backoff: z.any().optional() }),
   owners: z.strictObject({
     resolve: callback.optional(),
@@ -215,6 +227,7 @@ export const OPTIONS_SCHEMA = z.strictObject({
   wake: SECTIONS.wake.prefault({}),
   idempotency: SECTIONS.idempotency.prefault({}),
   events: SECTIONS.events.prefault({}),
+  triggers: SECTIONS.triggers.prefault({}),
   outbox: SECTIONS.outbox.prefault({}),
   owners: SECTIONS.owners.prefault({}),
   subjects: SECTIONS.subjects.prefault({}),

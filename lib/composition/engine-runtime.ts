@@ -25,6 +25,7 @@ import { LiveAttempts } from '../runtime/lease/live-attempts.js';
 import { OutboxRelay } from '../runtime/outbox/outbox-relay.js';
 import type { EventSink } from '../runtime/outbox/relayed-event.js';
 import { ResultHub } from '../runtime/result/result-hub.js';
+import { EventTriggers } from '../runtime/triggers/event-triggers.js';
 import { Schedules } from '../runtime/triggers/schedules.js';
 import { TriggerSpecs } from '../runtime/triggers/trigger-specs.js';
 import type { StartTriggered } from '../runtime/triggers/triggered-start.js';
@@ -51,6 +52,7 @@ import type {
   HostTransactions,
   NextId,
   Notifier,
+  StoredEvent,
   WorkflowStore,
 } from '../engine/ports/index.js';
 import type { ResolvedWorkflowOptions } from '../interfaces/resolved-workflow-options.js';
@@ -276,11 +278,20 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   const delayed = new DelayedJobs({ store, onDue, batch });
   const makeDue = async (): Promise<number | null> => (await delayed.runOnce(0)).nextInMs;
   const dueTimer = new DueTimer({ name: 'due jobs', makeDue, store, outages, log });
-  const matcher = new EventMatcher({ store, onResumed: onDue, outages, pauses, log, batch });
+  const specs = new TriggerSpecs();
+  const eventTriggers = new EventTriggers({
+    store,
+    specs,
+    start: parts.startTriggered,
+    log,
+    batch,
+    guard: options.triggers,
+  });
+  const startTriggered = (event: StoredEvent): Promise<boolean> => eventTriggers.matchEvent(event);
+  const matcher = new EventMatcher({ store, startTriggered, onResumed: onDue, outages, pauses, log, batch });
   const waits = new DueWaits({ store, matcher, onResumed: onDue, batch });
   const fireDue = async (): Promise<number | null> => (await waits.runOnce(0)).nextInMs;
   const waitTimer = new DueTimer({ name: 'due waits', makeDue: fireDue, store, outages, log });
-  const specs = new TriggerSpecs();
   const schedules = new Schedules({ store, specs, start: parts.startTriggered, log, batch });
   const runSchedules = async (): Promise<number | null> => (await schedules.runOnce(0)).nextInMs;
   const scheduleTimer = new DueTimer({ name: 'schedules', makeDue: runSchedules, store, outages, log });

@@ -23,6 +23,7 @@ import type { SubjectSight } from '../services/start/subject-sight.js';
 import type { AmbientTransactions } from '../services/transaction/ambient-transactions.js';
 import type { StorageRequest } from './engine-storage.js';
 import { AutoTouch, type AutoTouchParts } from './auto-touch.js';
+import type { EntityEventsParts } from './entity-events.js';
 import { findDataSource } from './find-data-source.js';
 import { findProvider } from './find-provider.js';
 import type { RuntimeParts } from './runtime-parts.js';
@@ -154,6 +155,13 @@ export class Subjects implements SubjectSource, SubjectSight, SubjectWriter {
     this.#unwatch?.();
     await this.#autoTouch?.stop();
   }
+
+  /** Of a change of a marked entity: its type, and whose it is, where what was written says so. */
+  readonly subjectOf: EntityEventsParts['subjectOf'] = ({ metadata, written }) => {
+    const tree: readonly unknown[] = [metadata.target, ...metadata.inheritanceTree];
+    const entity = [...(this.#entities?.byType.values() ?? [])].find((each) => tree.includes(each.metadata.target));
+    return entity && { type: entity.type, ownerId: entity.namesOwner(written) ? entity.ownerOf(written) : undefined };
+  };
 
   async #ownerOf({ type, id }: SubjectName): Promise<string | null | undefined> {
     const entity = this.#entityOf(type);

@@ -25,6 +25,7 @@ import { Authorization } from './authorization.js';
 import { assembleServices } from './assemble-services.js';
 import { checkDrift } from './drift-check.js';
 import { Engine } from './engine.js';
+import { EntityEvents } from './entity-events.js';
 import { assembleRuntime } from './engine-runtime.js';
 import type { EngineStorage, OpenStorage } from './engine-storage.js';
 import { BoundHandlers } from './event-handlers.js';
@@ -75,6 +76,7 @@ export class WorkflowRuntime {
   readonly #contexts: ContextRunner;
   readonly #children: ChildStarter;
   readonly #events: EventSender;
+  readonly #entityEvents: EntityEvents;
   readonly #triggered: TriggerStarter;
   readonly #dispatcher: EventDispatcher;
   readonly #authorization: Authorization;
@@ -122,6 +124,8 @@ export class WorkflowRuntime {
     this.routes = services.routes;
     this.#children = services.children;
     this.#events = services.events;
+    const { subjectOf } = this.#subjects;
+    this.#entityEvents = new EntityEvents({ parts, events: this.#events, subjectOf });
     this.#triggered = services.triggered;
     this.wake = new WakeService(async (now) => (await ready()).runtime.pass.wake(now));
     this.host = new WorkflowHost(ready);
@@ -191,6 +195,7 @@ export class WorkflowRuntime {
     }
     this.#storage = storage;
     const engine = this.#engineOn(storage);
+    this.#entityEvents.watch();
     this.#subjects.watch(async (subject, ownerId) => {
       // There are no such runs then.
       if (ownerId === null && this.#parts.options.owners.rowLevelSecurity) return;
@@ -261,6 +266,7 @@ export class WorkflowRuntime {
     this.#parts.lazyModules.unwatch();
     // A boot that hangs on its database must not keep the app from closing; what it opens later is closed then.
     const opened = this.#opened.settled().then(async (engine) => {
+      this.#entityEvents.unwatch();
       await within(UNWATCH_MS, this.#subjects.unwatch());
       await engine?.stop();
     });

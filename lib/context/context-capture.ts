@@ -44,6 +44,11 @@ export class ContextCapture {
     };
   }
 
+  /** Who causes what is told here, and in which run: what events say of where they come from. */
+  cause(): { readonly runId: string | null; readonly actor: unknown } {
+    return { runId: this.caller().runId, actor: this.#actor() };
+  }
+
   /** Inside a run its starter, not the system actor that the body acts as: that one may not even be JSON. */
   #actor(): unknown {
     return this.#scope.read(this.#scope.has('run') ? 'startedBy' : 'actor') ?? null;

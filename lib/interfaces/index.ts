@@ -83,6 +83,7 @@ export type {
   ClsLike,
   DataSourceLike,
   EventOptions,
+  TriggerOptions,
   IdempotencyOptions,
   LeaseOptions,
   LimitOptions,

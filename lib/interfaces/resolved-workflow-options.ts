@@ -43,6 +43,11 @@ export interface ResolvedWorkflowOptions {
   };
   readonly idempotency: { readonly ttlMs: number; readonly strict: boolean };
   readonly events: { readonly retentionMs: number };
+  readonly triggers: {
+    readonly maxDepth: number;
+    readonly allowCycles: boolean;
+    readonly entities: readonly (Function | string)[];
+  };
   /** `policy.maxAttempts` tries, then dead letter. */
   readonly outbox: { readonly policy: CompiledRetryPolicy };
   readonly owners: {

@@ -53,6 +53,7 @@ export interface WorkflowModuleOptions {
   wake?: WakeOptions;
   idempotency?: IdempotencyOptions;
   events?: EventOptions;
+  triggers?: TriggerOptions;
   outbox?: OutboxOptions;
   owners?: OwnerOptions;
   subjects?: SubjectOptions;
@@ -149,6 +150,19 @@ export interface IdempotencyOptions {
 export interface EventOptions {
   /** How long an emitted event is kept for waits that do not exist yet (WAIT-3). @default '7 days' */
   retention?: Duration;
+}
+
+/** What starts graphs by itself. */
+export interface TriggerOptions {
+  /** How many triggers may lead to a run, one after the other. From 1 to 100. @default 5 */
+  maxDepth?: number;
+  /** Whether what a run led to may start its definition again. `maxDepth` is what ends it then. @default false */
+  allowCycles?: boolean;
+  /**
+   * Entities whose changes triggers may listen to, by class or by name: each change of theirs is kept as an event, in the transaction
+   * that makes it. Those that TypeORM tells of one by one; not what is changed by criteria or plain SQL. @default none
+   */
+  entities?: readonly (Function | string)[];
 }
 
 export interface OutboxOptions {

@@ -18,6 +18,8 @@ export type { Graph, GraphEdge, GraphNode, GraphSettings, GraphTrigger } from '.
 export { DONE, SKIPPED } from './outcome.js';
 export { validateGraph } from './validate-graph.js';
 export type { GraphValidation } from './validate-graph.js';
+export { ENTITY_KEY_PREFIX, entityKey, triggersOf } from './published-triggers.js';
+export type { EntityChange } from './published-triggers.js';
 export { diffGraphs } from './diff-graphs.js';
 export type { GraphChange } from './diff-graphs.js';
 export { graph, GraphBuilder } from './graph-builder.js';

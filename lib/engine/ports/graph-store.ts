@@ -1,6 +1,7 @@
 import type { EngineEvent, JsonText } from '../state/rows.js';
 import type { AuditEntry } from './audit-store.js';
 import type { OwnerScope } from './scope.js';
+import type { NewTrigger } from './trigger-store.js';
 
 export type GraphStatus = 'draft' | 'published' | 'retired';
 
@@ -73,6 +74,11 @@ export interface GraphChangeOptions<R> {
   readonly actor: JsonText | null;
   /** What is kept of this call, by what was answered: a part of the same transaction, whether anything was changed or not. */
   readonly audit?: (answer: R) => AuditEntry;
+  /**
+   * What of a version starts runs by itself. After a version was published or retired, the triggers of the highest one that is published
+   * are put in force, none where there is none: a part of the same transaction.
+   */
+  readonly triggers?: (source: JsonText) => readonly NewTrigger[];
   /** What the world is told of a version that was published or retired: a part of the same transaction (EVT-1). */
   readonly event?: (row: GraphRow) => GraphEvent;
 }

@@ -1,4 +1,5 @@
 import type { JsonText } from '../state/rows.js';
+import type { Cursor, StoredEvent } from './event-store.js';
 import type { OwnerScope } from './scope.js';
 
 export type TriggerKind = 'schedule' | 'webhook' | 'event';
@@ -97,6 +98,23 @@ export interface ScheduleMove extends TriggerNote {
   readonly next: number | null;
 }
 
+/** A trigger that an event may be for, or a webhook that was called. */
+export interface FoundTrigger {
+  readonly id: string;
+  readonly ownerId: string | null;
+  readonly definitionId: string;
+  readonly definitionVersion: number;
+  readonly triggerId: string;
+  readonly spec: JsonText;
+}
+
+/** A run, or one of its parents. */
+export interface RunAncestor {
+  readonly definitionId: string;
+  /** See `NewRun.origin`. */
+  readonly origin: JsonText | null;
+}
+
 export interface TriggerStore {
   /**
    * Puts the triggers of a version in force, and retires those of the definition that are not among them. One that was in force
@@ -122,6 +140,25 @@ export interface TriggerStore {
    * was claimed by somebody else meanwhile, or published anew, nothing is written, and it comes again. Returns how many moved.
    */
   moveSchedules(moves: readonly ScheduleMove[]): Promise<number>;
+
+  /**
+   * Triggers in force that listen to the key of an event, in pages: those of its owner, and those of graphs that all owners share, but
+   * for those that the owner has one of his own of.
+   */
+  findEventTriggers(
+    event: Pick<StoredEvent, 'key' | 'ownerId'>,
+    after: Cursor,
+    limit: number,
+  ): Promise<{ readonly triggers: readonly FoundTrigger[]; readonly next: Cursor }>;
+
+  /** A webhook in force, by its address, whoever it belongs to. */
+  findHook(id: string): Promise<FoundTrigger | undefined>;
+
+  /** Notes down what a trigger other than a schedule did. Of one that is gone nothing. */
+  noteTrigger(id: string, note: TriggerNote): Promise<void>;
+
+  /** A run and those that started it, itself first; none where it is not this owner's. */
+  readAncestry(runId: string, ownerId: string | null): Promise<RunAncestor[]>;
 
   /** Milliseconds until the next schedule is due that is not leased, below 0 where one is; null where there is none. */
   nextScheduleIn(aheadMs: number): Promise<number | null>;

@@ -17,6 +17,7 @@ import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-stat
 import type { TransactionQuery } from '../engine-pool.js';
 import { keepAudit } from './audit.js';
 import type { StoreContext } from './store-context.js';
+import { keepTriggers } from './triggers.js';
 
 interface HeadRow {
   readonly id: string;
@@ -101,7 +102,10 @@ export class PostgresGraphs implements GraphStore {
     const head = headOf(await query<HeadRow>(statements.readGraphHead, [definitionId, ownerId]));
     const { change, answer } = decide(head);
     const rows = change ? await this.write(query, name, change, options.actor) : [];
-    if (change && change.kind !== 'draft') await this.tell(query, rows, options);
+    if (change && change.kind !== 'draft') {
+      await this.putInForce(query, name, options);
+      await this.tell(query, rows, options);
+    }
     if (options.audit) await keepAudit(this.context, query, [{ ...options.audit(answer), runId: null, ownerId }]);
     return { answer, rows };
   }
@@ -127,6 +131,23 @@ export class PostgresGraphs implements GraphStore {
     if (change.kind === 'draft') return query<GraphRow>(statements.saveDraft, values);
     const { version, fingerprint, draft } = change;
     return query<GraphRow>(statements.publishGraph, [...values, version, fingerprint, draft]);
+  }
+
+  /** The triggers of the version that starts are made on now. */
+  private async putInForce<R>(
+    query: TransactionQuery,
+    { ownerId, definitionId }: GraphName,
+    { triggers }: GraphChangeOptions<R>,
+  ): Promise<void> {
+    if (!triggers) return;
+    const newest = [definitionId, ownerId, null, false, false];
+    const [graph] = await query<GraphDetails>(this.context.statements.findGraph, newest);
+    await keepTriggers(this.context, query, {
+      ownerId,
+      definitionId,
+      definitionVersion: graph?.version ?? 0,
+      triggers: graph ? triggers(graph.source) : [],
+    });
   }
 
   private async tell<R>(

@@ -208,6 +208,11 @@ export class PostgresStore implements WorkflowStore {
   listTriggers = (...given: Parameters<WorkflowStore['listTriggers']>) => this.triggers.listTriggers(...given);
   claimSchedules = (...given: Parameters<WorkflowStore['claimSchedules']>) => this.triggers.claimSchedules(...given);
   moveSchedules = (...given: Parameters<WorkflowStore['moveSchedules']>) => this.triggers.moveSchedules(...given);
+  findEventTriggers = (...given: Parameters<WorkflowStore['findEventTriggers']>) =>
+    this.triggers.findEventTriggers(...given);
+  findHook = (id: string) => this.triggers.findHook(id);
+  noteTrigger = (...given: Parameters<WorkflowStore['noteTrigger']>) => this.triggers.noteTrigger(...given);
+  readAncestry = (runId: string, ownerId: string | null) => this.triggers.readAncestry(runId, ownerId);
   nextScheduleIn = (aheadMs: number) => this.triggers.nextScheduleIn(aheadMs);
 
   // Wake

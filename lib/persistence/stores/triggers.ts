@@ -1,11 +1,16 @@
 import type {
   ClaimedSchedule,
+  Cursor,
+  FoundTrigger,
   OwnerScope,
+  RunAncestor,
   ScheduleMove,
+  TriggerNote,
   TriggerRow,
   TriggersInForce,
   TriggerStore,
 } from '../../engine/ports/index.js';
+import { NIL } from '../dialects/postgres/statements/find-waits.js';
 import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-statements.js';
 import { moveRows, newTriggerRows } from '../dialects/postgres/statements/trigger-statements.js';
 import type { TransactionQuery } from '../engine-pool.js';
@@ -45,6 +50,32 @@ export class PostgresTriggers implements TriggerStore {
       ...moveRows.values(rows),
     ]);
     return row!.moved;
+  }
+
+  async findEventTriggers(
+    { key, ownerId }: Parameters<TriggerStore['findEventTriggers']>[0],
+    after: Cursor,
+    limit: number,
+  ): Promise<{ triggers: FoundTrigger[]; next: Cursor }> {
+    const { pool, statements } = this.context;
+    const triggers = await pool.query<FoundTrigger>(statements.findEventTriggers, [key, ownerId, after ?? NIL, limit]);
+    return { triggers, next: triggers.length < limit ? null : triggers.at(-1)!.id };
+  }
+
+  async findHook(id: string): Promise<FoundTrigger | undefined> {
+    const { pool, statements } = this.context;
+    const [hook] = await pool.query<FoundTrigger>(statements.findHook, [id]);
+    return hook;
+  }
+
+  async noteTrigger(id: string, { runId, outcome, error, started, passedOver }: TriggerNote): Promise<void> {
+    const { pool, statements, clock } = this.context;
+    await pool.query(statements.noteTrigger, [clock.offsetMs, id, runId, outcome, error, started, passedOver]);
+  }
+
+  async readAncestry(runId: string, ownerId: string | null): Promise<RunAncestor[]> {
+    const { pool, statements } = this.context;
+    return pool.query<RunAncestor>(statements.readAncestry, [runId, ownerId]);
   }
 
   async nextScheduleIn(aheadMs: number): Promise<number | null> {

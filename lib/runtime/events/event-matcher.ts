@@ -20,6 +20,8 @@ export interface EventMatcherParts {
     | 'fireTimeouts'
     | 'isTransient'
   >;
+  /** Starts runs for an event. False: some have to be tried again. */
+  readonly startTriggered: (event: StoredEvent) => Promise<boolean>;
   /** Stage runs go on: jobs became due. */
   readonly onResumed: (stageRuns: number) => void;
   readonly outages: Outages;
@@ -83,6 +85,7 @@ export class EventMatcher {
       complete &&= done.complete;
       after = page.next;
     } while (after !== null);
+    complete = (await this.parts.startTriggered(event)) && complete;
     // What was busy is left to the wake pass, which comes back as long as this event counts as unmatched.
     if (complete) await store.markMatched([event.id]);
     return fired;

@@ -111,6 +111,7 @@ export class Schedules {
         await start({
           trigger: { id, ownerId, definitionId, definitionVersion, triggerId },
           cause: { at: now.toISOString() },
+          key: null,
           ownerId,
           actor: null,
           input: input === null ? {} : input.value,

@@ -15,6 +15,8 @@ export interface TriggeredStart {
   readonly trigger: TriggerName;
   /** What it is started for: an instant, an event. One run for each, however often it is asked for. */
   readonly cause: { readonly at: string } | { readonly event: string };
+  /** Of the graph's own making, as if a caller had given it: one run for each, whatever it was started for. */
+  readonly key: string | null;
   readonly ownerId: string | null;
   readonly actor: unknown;
   readonly input: unknown;

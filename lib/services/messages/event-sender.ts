@@ -5,6 +5,7 @@ import { UndefinedIdError } from '../../errors/index.js';
 import type { EmitEvent, EmitResult } from '../../interfaces/index.js';
 import type { EnginePort, EngineReady } from '../engine-port.js';
 import type { TransactionJoiner } from '../transaction/transaction-joiner.js';
+import { sourceOf } from './event-source.js';
 import { MessageChecks } from './message-checks.js';
 
 const KNOWN = ['key', 'payload', 'subject', 'messageId', 'owner', 'manager'];
@@ -40,12 +41,22 @@ export class EventSender {
 
   /** @throws InvalidEventError, UndefinedIdError, TransactionRequiredError */
   async emit(event: EmitEvent, where: string): Promise<EmitResult> {
+    return this.#emit(event, where, true);
+  }
+
+  /** The same for what the engine itself tells of. */
+  async emitChange(event: EmitEvent, where: string): Promise<EmitResult> {
+    return this.#emit(event, where, false);
+  }
+
+  async #emit(event: EmitEvent, where: string, byApp: boolean): Promise<EmitResult> {
     if (typeof event !== 'object' || event === null)
       throw new UndefinedIdError({ what: 'The event', where, hint: `{ key: 'payment.received' }` });
     const { key, messageId } = event;
     const checks = new MessageChecks(`Event ${JSON.stringify(key) ?? 'without a key'}`);
     checks.known(event, KNOWN);
     checks.text('key', key);
+    if (byApp) checks.appKey('key', key);
     checks.messageId(messageId);
     const subject = checks.subject(event);
     const payload = checks.payload(event.payload, this.#limits.maxPayloadBytes);
@@ -65,7 +76,8 @@ export class EventSender {
     // Whether a message came before is decided by what others committed.
     const needsReadCommitted = messageId !== undefined;
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted });
-    const stored: StoredEvent = { id: engine.nextId(), ...event };
+    const source = sourceOf(this.#capture);
+    const stored: StoredEvent = { id: engine.nextId(), ...event, source };
     const messageDigest = messageId === undefined ? null : digest(['event', event.ownerId, messageId]);
     if (!(await engine.store.storeEvent({ ...stored, messageDigest }, transaction))) {
       return { eventId: null, duplicate: true };

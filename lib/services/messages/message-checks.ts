@@ -1,4 +1,5 @@
 import { encodeJson, isPlainText, isSubject, MAX_KEY_LENGTH, SUBJECT_RULE } from '../../engine/codec/index.js';
+import { ENTITY_KEY_PREFIX } from '../../engine/graph/index.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { InvalidEventError, InvalidInputError, type SchemaIssue } from '../../errors/index.js';
 
@@ -20,6 +21,12 @@ export class MessageChecks {
   text(path: string, value: unknown): void {
     if (!isPlainText(value, MAX_KEY_LENGTH))
       this.#add(path, `must be a text of 1 to ${MAX_KEY_LENGTH} characters, without U+0000`);
+  }
+
+  /** What changes of entities are told by is nobody's to send. */
+  appKey(path: string, value: unknown): void {
+    if (typeof value === 'string' && value.startsWith(ENTITY_KEY_PREFIX))
+      this.#add(path, `must not begin with "${ENTITY_KEY_PREFIX}", which changes of entities are told by`);
   }
 
   messageId(value: unknown): void {

@@ -4,6 +4,7 @@ import type { NewRun } from '../../engine/ports/index.js';
 import type { TriggeredRun, TriggeredStart, TriggerName } from '../../runtime/triggers/triggered-start.js';
 import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
 import type { ReadStart, RunPreparer } from './run-preparer.js';
+import { startKey } from './start-key.js';
 import { rateStarts } from './start-rate.js';
 import type { SubjectSight } from './subject-sight.js';
 
@@ -59,7 +60,7 @@ export class TriggerStarter {
     engine: EnginePort,
     definition: StartableDefinition,
     start: ReadStart,
-    { trigger, cause, input, chain, depth }: TriggeredStart,
+    { trigger, cause, key, input, chain, depth }: TriggeredStart,
   ): Promise<TriggeredRun> {
     const { store, nextId } = engine;
     const prepared = await this.#preparer.prepare({ definition, input, start, awaited: false, nextId });
@@ -67,11 +68,14 @@ export class TriggerStarter {
     const run: NewRun = {
       ...prepared,
       subjectSeen: subject !== null && (await this.#subjects.sees(subject, ownerId)),
-      idempotency: {
-        digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause)]),
-        inputDigest: digest([prepared.input]),
-        ttlMs: this.#keyTtlMs,
-      },
+      idempotency:
+        key === null
+          ? {
+              digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause)]),
+              inputDigest: digest([prepared.input]),
+              ttlMs: this.#keyTtlMs,
+            }
+          : startKey({ ownerId, definitionId: trigger.definitionId, key, input, ttlMs: this.#keyTtlMs }),
       origin: JSON.stringify({ trigger: trigger.id, id: trigger.triggerId, ...cause, depth, chain }),
     };
     const { runs, refused } = await rateStarts(store, [run], definition);

@@ -3,6 +3,7 @@ import type { OwnerScope } from '../../engine/ports/scope.js';
 import { writeAudit } from './audit.js';
 import { tellOfDefinition } from './outbox-writes.js';
 import type { MemorySession } from './session.js';
+import { putTriggers } from './triggers.js';
 import { instant } from './views.js';
 
 /** A draft or a version of a graph; its key changes with a draft's id, so that saving one writes another. */
@@ -34,7 +35,7 @@ export function changeGraph<R>(
   session: MemorySession,
   name: port.GraphName,
   decide: (head: port.GraphHead) => port.GraphDecision<R>,
-  { actor, audit, event }: port.GraphChangeOptions<R>,
+  { actor, audit, event, triggers }: port.GraphChangeOptions<R>,
 ): port.GraphChanged<R> {
   const { db } = session;
   const theirs = db.graphsOf.of(graphGroup(name)).filter(isOf(name)).sort(inOrder);
@@ -44,6 +45,7 @@ export function changeGraph<R>(
   );
   const { change, answer } = decide({ draft: draft?.id ?? null, versions });
   const records = change === null ? [] : write(session, name, change, { theirs, draft, actor });
+  if (triggers && change !== null && change.kind !== 'draft') putInForce(session, name, triggers);
   const rows = records.map(viewOf);
   if (event && change?.kind !== 'draft') {
     for (const row of rows) {
@@ -53,6 +55,22 @@ export function changeGraph<R>(
   }
   if (audit) writeAudit(session, { ...audit(answer), runId: null, ownerId: name.ownerId });
   return { answer, rows };
+}
+
+/** The triggers of the version that starts are made on now. */
+function putInForce(
+  session: MemorySession,
+  name: port.GraphName,
+  triggers: NonNullable<port.GraphChangeOptions<unknown>['triggers']>,
+): void {
+  const published = session.db.graphsOf.of(graphGroup(name)).filter(isOf(name));
+  const newest = published
+    .filter(({ status }) => status === 'published')
+    .sort(inOrder)
+    .at(-1);
+  const { ownerId, definitionId } = name;
+  const inForce = newest ? triggers(newest.source) : [];
+  putTriggers(session, { ownerId, definitionId, definitionVersion: newest?.version ?? 0, triggers: inForce });
 }
 
 interface Found {

@@ -2,6 +2,7 @@ import { isTerminalRun } from '../../engine/state/statuses.js';
 import type { RoundRecord } from './approvals.js';
 import type { AuditRecord } from './audit.js';
 import { graphGroup, type GraphRecord } from './graphs.js';
+import { triggerKey } from './triggers.js';
 import { Journal } from './table/journal.js';
 import { MemoryTable } from './table/memory-table.js';
 import { GroupIndex, SortedIndex } from './table/table-index.js';
@@ -193,10 +194,6 @@ export const stepKey = (stageRunId: string, key: string): string => JSON.stringi
 
 /** Events and the waits for them find each other by key and owner (TRIG-4). */
 export const ownedKey = (key: string, ownerId: string | null): string => JSON.stringify([key, ownerId]);
-
-/** A definition's trigger; nobody's and an owner's are two. */
-export const triggerKey = (row: Pick<TriggerRecord, 'ownerId' | 'definitionId' | 'triggerId'>): string =>
-  JSON.stringify([row.ownerId, row.definitionId, row.triggerId]);
 
 export const signalKey = (runId: string, name: string): string => JSON.stringify([runId, name]);
 

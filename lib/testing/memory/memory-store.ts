@@ -204,6 +204,24 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => triggers.moveSchedules(session, moves));
   }
 
+  async findEventTriggers(
+    ...asked: Parameters<port.TriggerStore['findEventTriggers']>
+  ): ReturnType<port.TriggerStore['findEventTriggers']> {
+    return this.call((session) => triggers.findEventTriggers(session, ...asked));
+  }
+
+  async findHook(id: string): Promise<port.FoundTrigger | undefined> {
+    return this.call((session) => triggers.findHook(session, id));
+  }
+
+  async noteTrigger(id: string, note: port.TriggerNote): Promise<void> {
+    return this.call((session) => triggers.noteTrigger(session, id, note));
+  }
+
+  async readAncestry(runId: string, ownerId: string | null): Promise<port.RunAncestor[]> {
+    return this.call((session) => triggers.readAncestry(session, runId, ownerId));
+  }
+
   async nextScheduleIn(aheadMs: number): Promise<number | null> {
     return this.call((session) => triggers.nextScheduleIn(session, aheadMs));
   }

@@ -1,17 +1,24 @@
+import type { Cursor, StoredEvent } from '../../engine/ports/event-store.js';
 import type { OwnerScope } from '../../engine/ports/scope.js';
 import type {
   ClaimedSchedule,
+  FoundTrigger,
   NewTrigger,
+  RunAncestor,
   ScheduleMove,
+  TriggerNote,
   TriggerRow,
   TriggersInForce,
   TriggerStore,
 } from '../../engine/ports/trigger-store.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
-import { triggerKey } from './memory-database.js';
 import type { TriggerRecord } from './records.js';
 import type { MemorySession } from './session.js';
 import { instantOrNull } from './views.js';
+
+/** A definition's trigger; nobody's and an owner's are two. */
+export const triggerKey = (row: Pick<TriggerRecord, 'ownerId' | 'definitionId' | 'triggerId'>): string =>
+  JSON.stringify([row.ownerId, row.definitionId, row.triggerId]);
 
 /** Triggers of a version come in force; those of the definition that are not among them go. */
 export function putTriggers(session: MemorySession, inForce: TriggersInForce): void {
@@ -129,4 +136,66 @@ export function nextScheduleIn({ db, now }: MemorySession, aheadMs: number): num
   const free = [...db.triggers.all()].filter(({ lockedUntil }) => lockedUntil === null || lockedUntil <= now);
   const nextAt = free.flatMap((row) => row.nextAt ?? []);
   return nextAt.length === 0 ? null : Math.min(...nextAt) - now - aheadMs;
+}
+
+/** An owner's own graph stands for the shared one of the same id. */
+export function findEventTriggers(
+  { db }: MemorySession,
+  { key, ownerId }: Pick<StoredEvent, 'key' | 'ownerId'>,
+  after: Cursor,
+  limit: number,
+): { triggers: FoundTrigger[]; next: Cursor } {
+  const hasOwn = (definitionId: string): boolean =>
+    ownerId !== null &&
+    [...db.graphs.all()].some(
+      (graph) => graph.definitionId === definitionId && graph.ownerId === ownerId && graph.status === 'published',
+    );
+  const found = [...db.triggers.all()]
+    .filter((row) => row.eventKey === key && row.status === 'active' && (after === null || row.id > after))
+    .filter((row) => row.ownerId === ownerId || (row.ownerId === null && !hasOwn(row.definitionId)))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const triggers = found.slice(0, limit).map(foundTrigger);
+  return { triggers, next: found.length < limit ? null : (triggers.at(-1)?.id ?? null) };
+}
+
+export function findHook({ db }: MemorySession, id: string): FoundTrigger | undefined {
+  const row = [...db.triggers.all()].find(
+    (each) => each.id === id && each.type === 'webhook' && each.status === 'active',
+  );
+  return row && foundTrigger(row);
+}
+
+const foundTrigger = ({
+  id,
+  ownerId,
+  definitionId,
+  definitionVersion,
+  triggerId,
+  spec,
+}: TriggerRecord): FoundTrigger => ({
+  ...{ id, ownerId, definitionId, definitionVersion, triggerId, spec },
+});
+
+export function noteTrigger({ db, now }: MemorySession, id: string, note: TriggerNote): void {
+  const row = [...db.triggers.all()].find((each) => each.id === id && each.type !== 'schedule');
+  if (row === undefined) return;
+  db.triggers.patch(row, {
+    lastAt: now,
+    lastRunId: note.runId ?? row.lastRunId,
+    lastOutcome: note.outcome ?? row.lastOutcome,
+    lastError: note.error,
+    started: row.started + note.started,
+    passedOver: row.passedOver + note.passedOver,
+  });
+}
+
+export function readAncestry({ db }: MemorySession, runId: string, ownerId: string | null): RunAncestor[] {
+  const found: RunAncestor[] = [];
+  let run = db.runs.get(runId);
+  if (run?.ownerId !== ownerId) return [];
+  while (run !== undefined) {
+    found.push({ definitionId: run.definitionId, origin: run.origin });
+    run = run.parentRunId === null ? undefined : db.runs.get(run.parentRunId);
+  }
+  return found;
 }

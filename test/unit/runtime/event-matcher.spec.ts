@@ -34,7 +34,15 @@ async function waiting() {
 
 function matcherOn(engine: TestEngine, onResumed: (stageRuns: number) => void = () => undefined) {
   const outages = new Outages(engine.log);
-  return new EventMatcher({ store: engine.store, onResumed, outages, pauses: new Pauses(), log: engine.log, batch: 1 });
+  return new EventMatcher({
+    store: engine.store,
+    startTriggered: async () => true,
+    onResumed,
+    outages,
+    pauses: new Pauses(),
+    log: engine.log,
+    batch: 1,
+  });
 }
 
 async function stored(engine: TestEngine, key = 'paid', payload: unknown = 1): Promise<StoredEvent> {

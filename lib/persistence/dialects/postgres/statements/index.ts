@@ -84,7 +84,17 @@ import { storeLosses } from './store-losses.js';
 import { storeOutcomes } from './store-outcomes.js';
 import { writeSuspended } from './suspend.js';
 import { firePolls, touchRuns } from './touch-subject.js';
-import { claimSchedules, listTriggers, moveSchedules, nextSchedule, putTriggers } from './trigger-statements.js';
+import {
+  claimSchedules,
+  findEventTriggers,
+  findHook,
+  listTriggers,
+  moveSchedules,
+  nextSchedule,
+  noteTrigger,
+  putTriggers,
+  readAncestry,
+} from './trigger-statements.js';
 import { findOverdue, findStuck, probe, promoteDelayed, pruneKeys } from './wake-statements.js';
 import { writeBeside } from './write-beside.js';
 import type { Statement } from '../../../data-source/statement.js';
@@ -165,6 +175,10 @@ export function createStatements(t: TableNames) {
     claimSchedules: claimSchedules(t),
     moveSchedules: moveSchedules(t),
     nextSchedule: nextSchedule(t),
+    findEventTriggers: findEventTriggers(t),
+    findHook: findHook(t),
+    noteTrigger: noteTrigger(t),
+    readAncestry: readAncestry(t),
     storeEvent: storeEvent(t),
     lockSignalled: scoped(lockSignalled),
     sendSignal: sendSignal(t),

@@ -145,3 +145,61 @@ export function nextSchedule(t: TableNames): Statement {
       FROM ${t.triggers} WHERE next_at IS NOT NULL AND (locked_until IS NULL OR locked_until <= ${now})`,
   };
 }
+
+const FOUND_COLUMNS = `
+  t.id, t.owner_id AS "ownerId", t.definition_id AS "definitionId", t.definition_version AS "definitionVersion", t.trigger_id AS "triggerId",
+  t.spec::text AS spec`;
+
+/** Through triggers_event. An owner's own graph stands for the shared one of the same id. $1 key, $2 owner, $3 after id, $4 limit. */
+export function findEventTriggers(t: TableNames): Statement {
+  return {
+    name: 'find-event-triggers',
+    text: `
+    SELECT ${FOUND_COLUMNS} FROM ${t.triggers} t
+     WHERE t.event_key = $1::text AND t.event_key IS NOT NULL AND t.status = 'active' AND t.id > $3::uuid
+       AND (t.owner_id = $2::text OR t.owner_id IS NULL AND ($2::text IS NULL OR NOT EXISTS (
+             SELECT 1 FROM ${t.graphs} g
+              WHERE g.definition_id = t.definition_id AND coalesce(g.owner_id, '') = $2 AND g.version IS NOT NULL AND g.status = 'published')))
+     ORDER BY t.id LIMIT $4`,
+  };
+}
+
+/** $1 id. */
+export function findHook(t: TableNames): Statement {
+  return {
+    name: 'find-hook',
+    text: `SELECT ${FOUND_COLUMNS} FROM ${t.triggers} t WHERE t.id = $1::uuid AND t.type = 'webhook' AND t.status = 'active'`,
+  };
+}
+
+/** $1 offset ms, $2 id, $3 run id, $4 outcome, $5 error, $6 started, $7 passed over. */
+export function noteTrigger(t: TableNames): Statement {
+  return {
+    name: 'note-trigger',
+    text: `
+    WITH up AS (
+      UPDATE ${t.triggers} t
+         SET last_at = ${clock('$1')}, last_run_id = coalesce($3::uuid, t.last_run_id), last_outcome = coalesce($4::text, t.last_outcome), last_error = $5::text,
+             started = t.started + $6::int, passed_over = t.passed_over + $7::int
+       WHERE t.id = $2::uuid AND t.type <> 'schedule' RETURNING t.id)
+    SELECT count(*)::int AS noted FROM up`,
+  };
+}
+
+/** A run and its parents, by their keys. A row that names another owner's run leads nowhere. $1 run id, $2 owner. */
+export function readAncestry(t: TableNames): Statement {
+  return {
+    name: 'read-ancestry',
+    text: `
+    WITH RECURSIVE up AS (
+      SELECT r.id, r.owner_id, r.parent_run_id, r.definition_id, r.origin::text AS origin, 0 AS step FROM ${t.runs} r
+       WHERE r.id = $1::uuid AND r.owner_id IS NOT DISTINCT FROM $2::text
+       UNION ALL
+      SELECT r.id, r.owner_id, r.parent_run_id, r.definition_id, r.origin::text, up.step + 1 FROM up JOIN ${t.runs} r ON r.id = up.parent_run_id AND ${sameOwner('r', 'up')}
+       WHERE up.step < ${MOST_ANCESTORS})
+    SELECT definition_id AS "definitionId", origin FROM up ORDER BY step`,
+  };
+}
+
+/** Nesting is limited to less; a circle that somebody wrote ends here. */
+const MOST_ANCESTORS = 200;

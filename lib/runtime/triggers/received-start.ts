@@ -1,0 +1,35 @@
+import type { ExpressionValues } from '../../engine/expression/index.js';
+import { type CompiledTrigger, evaluateMapping } from '../../engine/graph/index.js';
+import type { SubjectName } from '../../engine/ports/index.js';
+import type { TriggeredStart } from './triggered-start.js';
+
+export type ReceivedStart =
+  | { readonly ok: true; readonly start: Pick<TriggeredStart, 'input' | 'subject' | 'key'> }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * What a trigger makes of something that it received: the run's input (what was received, where it has no mapping), its subject (that of
+ * the event), its key.
+ */
+export function receivedStart(
+  { input, key, subjectId, trigger }: CompiledTrigger,
+  values: ExpressionValues,
+  received: unknown,
+  subject: SubjectName | null,
+): ReceivedStart {
+  const made = input === null ? { ok: true as const, value: received } : evaluateMapping(input, values);
+  if (!made.ok) return { ok: false, problem: `input: ${made.problem}` };
+  const named = key?.evaluate(values);
+  if (named?.ok === false) return { ok: false, problem: `key: ${named.problem}` };
+  const about = subjectId?.evaluate(values);
+  if (about?.ok === false) return { ok: false, problem: `subject.id: ${about.problem}` };
+  const type = trigger.type === 'schedule' ? undefined : trigger.subject?.type;
+  return {
+    ok: true,
+    start: {
+      input: made.value,
+      key: named === undefined ? null : (named.value as string),
+      subject: about === undefined || type === undefined ? subject : { type, id: about.value as string },
+    },
+  };
+}
