@@ -12,6 +12,7 @@ import {
   type DefinitionAuthorization,
   type WorkflowEvent,
 } from 'nestjs-workflow-engine';
+import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../../lib/composition/workflow-runtime.js';
 import { signal, startApp } from './app.js';
 import { EXPENSES, expenseGraph } from './expenses.js';
 
@@ -88,6 +89,33 @@ describe('graphs that are kept', () => {
     nth += 1;
     team = `team-${nth}`;
     asked.length = 0;
+  });
+
+  it('TRIG-1, TRIG-2: publishing puts triggers in force, the next version keeps those that are the same, retiring ends them', async () => {
+    const { store } = await app.get<WorkflowRuntime>(WORKFLOW_RUNTIME).ready();
+    const triggers = async () => await store.listTriggers({ limit: 10 }, { owner: team });
+    const hook = { id: 'hook', type: 'webhook', auth: 'token' };
+    const daily = { id: 'daily', type: 'schedule', cron: '0 9 * * *', input: { amount: '1' } };
+    await as(team, () => definitions.publish({ ...expenseGraph(), triggers: [hook, daily] }));
+    const [before, address] = await triggers();
+    expect(before).toMatchObject({
+      triggerId: 'daily',
+      type: 'schedule',
+      status: 'active',
+      definitionVersion: 1,
+      ownerId: team,
+    });
+    expect(address).toMatchObject({ triggerId: 'hook', type: 'webhook', status: 'active' });
+    const changed = { ...daily, input: { amount: '2' }, catchUp: 'all' };
+    await as(team, () => definitions.publish({ ...expenseGraph(), triggers: [hook, changed] }));
+    const [after, same] = await triggers();
+    expect(after).toEqual({ ...before, spec: JSON.stringify(changed), definitionVersion: 2 });
+    expect(same).toEqual({ ...address, definitionVersion: 2 });
+    await as(team, () => definitions.retire('expense-approval'));
+    expect((await triggers()).map(({ status, nextAt }) => [status, nextAt])).toEqual([
+      ['retired', null],
+      ['retired', null],
+    ]);
   });
 
   it('GRAPH-2: validate says every fault at once and never throws for one', async () => {

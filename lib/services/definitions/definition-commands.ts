@@ -1,13 +1,14 @@
 import type { OwnerBoundary } from '../../context/index.js';
 import { seriesId } from '../../engine/codec/series-id.js';
 import { decodeJson, encodeJson } from '../../engine/codec/index.js';
-import { readDraft } from '../../engine/graph/index.js';
+import { type Graph, readDraft, triggersOf } from '../../engine/graph/index.js';
 import type {
   GraphDecision,
   GraphEvent,
   GraphHead,
   GraphName,
   GraphRow,
+  NewTrigger,
   OwnerScope,
 } from '../../engine/ports/index.js';
 import {
@@ -137,7 +138,10 @@ export class DefinitionCommands {
       const { actor } = entry();
       const event = (row: GraphRow): GraphEvent => ({ event: told(operation, row), seriesId: seriesId(name) });
       const audit = (answer: R) => entry(outcomeOf(answer));
-      const changed = await engine.store.changeGraph(name, (head) => decide(head, engine), { actor, audit, event });
+      const triggers = (source: string): NewTrigger[] =>
+        triggersOf(decodeJson(source, `Graph ${name.definitionId}`) as Graph, engine.nextId);
+      const options = { actor, audit, event, triggers };
+      const changed = await engine.store.changeGraph(name, (head) => decide(head, engine), options);
       // The outbox has something to tell.
       if (changed.rows.length > 0 && operation !== 'saveDraft') engine.announce({});
       return changed;

@@ -215,7 +215,7 @@ describe('resolveOptions', () => {
     ['a wrong cap', { retry: { maxAttemptsCap: 0 } }, ['retry.maxAttemptsCap']],
     ['a wrong limit', { limits: { maxStageRuns: 0 } }, ['limits.maxStageRuns']],
     ['triggers without end', { triggers: { maxDepth: 0 } }, ['triggers.maxDepth']],
-    ['entities that are none', { triggers: { entities: [7] } }, ['triggers.entities[0]']],
+    ['entities that are none', { triggers: { entities: [7] } }, ['triggers.entities.0']],
     ['events that are gone at once', { events: { retention: 0 } }, ['events.retention']],
     ['events by another name', { events: { ttl: '1 day' } }, ['events.ttl']],
     ['a wrong outbox', { outbox: { maxAttempts: 0 } }, ['outbox.maxAttempts']],

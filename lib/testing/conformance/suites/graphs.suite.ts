@@ -87,6 +87,37 @@ async function told(on: StoreUnderTest): Promise<OutboxRow[]> {
 
 /** Drafts and versions of graphs. */
 export function describeGraphs({ it, expect }: StoreSuite): void {
+  it('TRIG-1: the triggers of the highest published version are in force, written with it', async (on) => {
+    const triggers = (source: string) =>
+      (JSON.parse(source) as string[]).map((triggerId) => ({
+        ...{ id: newId(), triggerId, spec: '{}', fingerprint: 'f', eventKey: null },
+        type: 'webhook' as const,
+      }));
+    const inForce = async (): Promise<string[]> =>
+      (await on.store.listTriggers({ limit: 10 }, EVERYBODY)).flatMap((row) =>
+        row.status === 'active' ? [`${row.ownerId ?? 'all'} ${row.definitionVersion} ${row.triggerId}`] : [],
+      );
+    const retired = (name: GraphName, version: number | null) =>
+      on.store.changeGraph(name, (head) => decideRetire(head, version), { actor: ADA, triggers });
+    await publish(on, A, 'f1', { source: '["x","y"]' }, { triggers });
+    await publish(on, SHARED, 'f1', { source: '["x"]' }, { triggers });
+    expect(await inForce()).toEqual(['all 1 x', 'a 1 x', 'a 1 y']);
+    await publish(on, A, 'f2', { source: '["y","z"]' }, { triggers });
+    expect(await inForce()).toEqual(['all 1 x', 'a 2 y', 'a 2 z']);
+    await retired(A, 1);
+    expect(await inForce()).toEqual(['all 1 x', 'a 2 y', 'a 2 z']);
+    await publish(on, A, 'f3', { source: '[]' }, { triggers });
+    await retired(A, 3);
+    expect(await inForce()).toEqual(['all 1 x', 'a 2 y', 'a 2 z']);
+    await retired(A, null);
+    expect(await inForce()).toEqual(['all 1 x']);
+    const audit = (): AuditEntry => {
+      throw new Error('The process died.');
+    };
+    await rejection(publish(on, B, 'f1', { source: '["x"]' }, { triggers, audit }));
+    expect(await inForce()).toEqual(['all 1 x']);
+  });
+
   it('GRAPH-2: a draft is kept as it was given, one for each owner and one for all', async (on) => {
     on.travel(60_000);
     const { answer, draft } = await save(on, A, { note: 'first' });
