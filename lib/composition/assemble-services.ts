@@ -99,15 +99,7 @@ export function assembleServices(
   const audit = new AuditService(ready, scopeOf);
   const routes = new RouteAccess(ready, capture, operations, boundary);
   const children = new ChildStarter(ready, preparer, subjects, boundary, options.limits);
-  const triggered = new TriggerStarter(
-    ready,
-    async ({ definitionId, definitionVersion }, ownerId) =>
-      (await ready()).definitions.find(definitionId, definitionVersion, ownerId),
-    preparer,
-    subjects,
-    boundary,
-    { keyTtlMs: options.idempotency.ttlMs },
-  );
+  const triggered = new TriggerStarter(ready, preparer, subjects, boundary, { keyTtlMs: options.idempotency.ttlMs });
   const hasOwners = options.owners.resolve !== null || options.owners.rowLevelSecurity !== null;
   const definitions = new DefinitionsService(
     { ready, commands: new DefinitionCommands(ready, operations, boundary), reader: new DefinitionReader(ready) },

@@ -1,15 +1,12 @@
 import type { OwnerBoundary } from '../../context/index.js';
 import { digest } from '../../engine/codec/index.js';
 import type { NewRun } from '../../engine/ports/index.js';
-import type { TriggeredRun, TriggeredStart, TriggerName } from '../../runtime/triggers/triggered-start.js';
+import type { TriggeredRun, TriggeredStart } from '../../runtime/triggers/triggered-start.js';
 import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
 import type { ReadStart, RunPreparer } from './run-preparer.js';
 import { startKey } from './start-key.js';
 import { rateStarts } from './start-rate.js';
 import type { SubjectSight } from './subject-sight.js';
-
-/** Finds the version that a trigger is of. @throws UnknownWorkflowError where this build does not serve it */
-export type FindTriggered = (trigger: TriggerName, ownerId: string | null) => Promise<StartableDefinition>;
 
 /** How long the key of a start lives at least: longer than anything that could ask for the same start again. */
 const LEAST_TTL_MS = 24 * 3_600_000;
@@ -20,7 +17,6 @@ const LEAST_TTL_MS = 24 * 3_600_000;
  */
 export class TriggerStarter {
   readonly #ready: EngineReady;
-  readonly #find: FindTriggered;
   readonly #preparer: RunPreparer;
   readonly #subjects: SubjectSight;
   readonly #boundary: OwnerBoundary;
@@ -28,14 +24,12 @@ export class TriggerStarter {
 
   constructor(
     ready: EngineReady,
-    find: FindTriggered,
     preparer: RunPreparer,
     subjects: SubjectSight,
     boundary: OwnerBoundary,
     { keyTtlMs }: { readonly keyTtlMs: number },
   ) {
     this.#ready = ready;
-    this.#find = find;
     this.#preparer = preparer;
     this.#subjects = subjects;
     this.#boundary = boundary;
@@ -49,7 +43,9 @@ export class TriggerStarter {
   async start(given: TriggeredStart): Promise<TriggeredRun> {
     const { trigger, ownerId, actor, subject, startAt } = given;
     const engine = await this.#ready();
-    const definition = await this.#find(trigger, ownerId);
+    // The graph's owner: a shared one that another owner's event starts is not that owner's own of the same id.
+    const { definitionId, definitionVersion } = trigger;
+    const definition = await engine.definitions.find(definitionId, definitionVersion, trigger.ownerId);
     const options = { owner: ownerId, actor, ...(subject && { subject }), ...(startAt && { startAt }) };
     const read = await this.#preparer.read(options, `trigger ${trigger.triggerId} of ${trigger.definitionId}`);
     const start = { ...read, captured: { ...read.captured, trace: null } };
