@@ -1,11 +1,14 @@
-import { ContextCapture, type OwnerBoundary } from '../context/index.js';
+import { ContextCapture, outsideOfRequests, type ContextRunner, type OwnerBoundary } from '../context/index.js';
+import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
+import type { SubjectSource } from '../runtime/execution/subject-source.js';
 import { AnnotationsService } from '../services/annotations.service.js';
 import { AuditService } from '../services/audit.service.js';
 import { DefinitionCommands } from '../services/definitions/definition-commands.js';
 import { ownPlace } from '../services/definitions/definition-place.js';
 import { DefinitionReader } from '../services/definitions/definition-reader.js';
 import { DefinitionsService } from '../services/definitions.service.js';
+import { DryRunner } from '../services/dry-run/dry-runner.js';
 import { DeadLetters } from '../services/events/dead-letters.js';
 import type { EventStream } from '../services/events/event-stream.js';
 import type { EngineReady } from '../services/engine-port.js';
@@ -34,7 +37,8 @@ export interface ServiceAssembly {
   readonly ready: EngineReady;
   readonly stream: EventStream;
   readonly ambient: AmbientTransactions;
-  readonly subjects: SubjectSight;
+  readonly subjects: SubjectSight & SubjectSource;
+  readonly contexts: ContextRunner;
   readonly boundary: OwnerBoundary;
   /** Who is asked before runs are changed. */
   readonly gate: () => OperationGate;
@@ -57,8 +61,8 @@ export interface AssembledServices {
 
 /** Puts the services together from their parts. */
 export function assembleServices(
-  { options, scope }: RuntimeParts,
-  { ready, stream, ambient, subjects, boundary, gate }: ServiceAssembly,
+  { options, scope, registry }: RuntimeParts,
+  { ready, stream, ambient, subjects, contexts, boundary, gate }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, {
@@ -83,7 +87,20 @@ export function assembleServices(
   };
   const preparer = new RunPreparer(capture, defaults);
   const events = new EventSender(ready, capture, joiner, boundary, messages);
+  const dryRunner = new DryRunner({
+    preparer,
+    contexts,
+    subjects,
+    stageType: (id) => registry.stageType(id),
+    systemActor: () => outsideOfRequests(options.systemActor ?? ((): null => null)),
+    limits: {
+      maxOutputBytes: options.limits.maxOutputBytes,
+      maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations,
+    },
+  });
   const workflows = new WorkflowService({
+    ready,
+    dryRunner,
     ...parts,
     capture,
     joiner,
@@ -102,7 +119,12 @@ export function assembleServices(
   const triggered = new TriggerStarter(ready, preparer, subjects, boundary, { keyTtlMs: options.idempotency.ttlMs });
   const hasOwners = options.owners.resolve !== null || options.owners.rowLevelSecurity !== null;
   const definitions = new DefinitionsService(
-    { ready, commands: new DefinitionCommands(ready, operations, boundary), reader: new DefinitionReader(ready) },
+    {
+      ready,
+      commands: new DefinitionCommands(ready, operations, boundary),
+      reader: new DefinitionReader(ready),
+      dryRunner,
+    },
     ownPlace(capture, hasOwners),
   );
   return { workflows, annotations, audit, definitions, routes, children, events, triggered };

@@ -69,7 +69,7 @@ export class PublishedGraphs {
     if (!served) return undefined;
     // An owner's starts of his own graph take nothing away from another's.
     const rateName = found.ownerId === null ? definitionId : JSON.stringify([definitionId, found.ownerId]);
-    return { compiled: served.compiled, inputSchema: served.inputSchema, rateName };
+    return { ...served, rateName };
   }
 
   async #read(key: string, parsed: GraphKey, ownerId: string | null): Promise<ServedGraph | undefined> {

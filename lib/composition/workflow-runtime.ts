@@ -114,6 +114,7 @@ export class WorkflowRuntime {
       stream: this.#stream,
       ambient,
       subjects: this.#subjects,
+      contexts: this.#contexts,
       boundary: this.#boundary,
       gate: () => this.#authorization.operations(),
     });

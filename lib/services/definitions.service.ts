@@ -1,4 +1,5 @@
-import type { GraphChange } from '../engine/graph/index.js';
+import type { DryRun } from '../engine/dry-run/index.js';
+import { inputCheck, type GraphChange } from '../engine/graph/index.js';
 import type { GraphFault } from '../errors/index.js';
 import type { DefinitionCommands, Published } from './definitions/definition-commands.js';
 import {
@@ -19,12 +20,15 @@ import {
 } from './definitions/definition-reader.js';
 import type { DefinitionDetails, DefinitionView } from './definitions/definition-views.js';
 import { checkGraph } from './definitions/graph-checks.js';
+import { readDryRun, type DryRunOptions } from './dry-run/dry-run-options.js';
+import type { DryRunner } from './dry-run/dry-runner.js';
 import type { EngineReady } from './engine-port.js';
 
 export interface DefinitionsServiceParts {
   readonly ready: EngineReady;
   readonly commands: DefinitionCommands;
   readonly reader: DefinitionReader;
+  readonly dryRunner: DryRunner;
 }
 
 /** What `validate` says of a graph. */
@@ -66,6 +70,33 @@ export class DefinitionsService {
     const ownerId = await this.#place.ownerOf({}, 'definitions.validate');
     const checked = await checkGraph(graph, ownerId, await this.#parts.ready());
     return checked.ok ? { valid: true, problems: [] } : { valid: false, problems: checked.problems };
+  }
+
+  /**
+   * Says what a run of a graph would do that need not be published: one given as JSON, or one that is kept, a draft too. See
+   * `WorkflowService.dryRun`; `owner` is an operator's alone to name. A faulty graph is an answer: `problems`, each with its place, and no path.
+   *
+   * @throws GraphNotFoundError; as `WorkflowService.dryRun`
+   */
+  async dryRun(definition: string | DefinitionOrRef, input: unknown, options: DryRunOptions = {}): Promise<DryRun> {
+    const where = 'definitions.dryRun';
+    const given = typeof definition === 'string' ? { id: definitionIdOf(definition, where) } : definition;
+    new DefinitionOptions(options, ['subject', 'actor', 'outputs', 'outcomes'], this.#place.operator, where).done();
+    const read = readDryRun(options, where);
+    const { reader, ready, dryRunner } = this.#parts;
+    const ownerId = await this.#place.ownerOf('owner' in options ? options : isRef(given) ? given : {}, where);
+    const engine = await ready();
+    const json = await reader.json(isRef(given) ? this.#ref(given, where) : given, ownerId);
+    const checked = await checkGraph(json, ownerId, engine);
+    if (!checked.ok) {
+      const problems = checked.problems.map(({ code, message, path }) => ({ node: null, code, message, path }));
+      return { ends: 'failed', path: [], problems };
+    }
+    const { graph } = checked;
+    const compiled = { id: graph.id, version: 0, settings: graph.settings };
+    const start = await dryRunner.read({ ...read, start: { ...read.start, owner: ownerId } }, where);
+    const target = { compiled, graph, inputSchema: inputCheck(graph.source.input) };
+    return dryRunner.run(target, input, read, start, { store: engine.store, nextId: engine.nextId, where });
   }
 
   /**

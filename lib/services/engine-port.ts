@@ -7,7 +7,7 @@ import type {
   StoredEvent,
   WorkflowStore,
 } from '../engine/ports/index.js';
-import type { GraphCatalogue } from '../engine/graph/index.js';
+import type { CompiledGraph, GraphCatalogue } from '../engine/graph/index.js';
 import type { CompiledDefinition } from '../engine/definition/compiled-definition.js';
 import type { ParsableSchema } from '../engine/definition/parsable-schema.js';
 import type { WorkflowClass } from '../interfaces/index.js';
@@ -17,6 +17,8 @@ export interface StartableDefinition {
   readonly compiled: CompiledDefinition;
   /** Null: any input. */
   readonly inputSchema: ParsableSchema | null;
+  /** Of one that is a graph. */
+  readonly graph?: CompiledGraph;
   /** What its starts are counted by (LIMIT-3). @default its id */
   readonly rateName?: string;
 }

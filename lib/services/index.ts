@@ -15,6 +15,8 @@ export type {
 } from './definitions/definition-options.js';
 export type { DefinitionPage, ListDefinitionsOptions } from './definitions/definition-reader.js';
 export type { DefinitionDetails, DefinitionView } from './definitions/definition-views.js';
+export type { DryProblem, DryRun, DryStep } from '../engine/dry-run/index.js';
+export type { DryRunOptions } from './dry-run/dry-run-options.js';
 export type { DeadLetter } from './events/dead-letters.js';
 export type { ListAnnotationsOptions } from './runs/annotation-filter.js';
 export { RunAccess } from './runs/run-access.js';
@@ -31,7 +33,6 @@ export type {
   RunPage,
   RunSummary,
   RunView,
-  EscalationView,
   StageRunView,
   StepView,
 } from './runs/run-views.js';

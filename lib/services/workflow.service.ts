@@ -13,6 +13,10 @@ import type {
   WorkflowInput,
   WorkflowOutput,
 } from '../interfaces/index.js';
+import type { DryRun } from '../engine/dry-run/index.js';
+import { readDryRun, type DryRunOptions } from './dry-run/dry-run-options.js';
+import type { DryRunner } from './dry-run/dry-runner.js';
+import type { EngineReady } from './engine-port.js';
 import type { EventSender } from './messages/event-sender.js';
 import type { SubjectToucher } from './messages/subject-toucher.js';
 import { RunAccess, type RunAccessParts } from './runs/run-access.js';
@@ -36,6 +40,8 @@ export interface WorkflowServiceParts extends RunAccessParts {
   readonly sender: EventSender;
   readonly toucher: SubjectToucher;
   readonly operator: WorkflowOperator;
+  readonly ready: EngineReady;
+  readonly dryRunner: DryRunner;
 }
 
 /**
@@ -137,6 +143,25 @@ export class WorkflowService extends RunAccess {
     const { run, created } = result!;
     const scope = 'owner' in options ? { owner: options.owner ?? null } : await this.scopeOf(where);
     return this.#parts.results.result(run.id, scope, { timeout, signal, created }, where);
+  }
+
+  /**
+   * Says what a run would do, and starts none: the path, node by node, what each would be given and do, and what cannot be known
+   * without doing it. Nothing is written, no stage is called, nobody is told. Where the way depends on what is not known, it goes
+   * on as usual and marks what follows; `outputs` and `outcomes` say it.
+   *
+   * @throws as `start`; InvalidOptionsError for what is said of nodes that there are not; what loading the owner or the subject throws
+   */
+  dryRun<W extends WorkflowClass>(workflow: W, input: WorkflowInput<W>, options?: DryRunOptions): Promise<DryRun>;
+  dryRun(id: string, input: unknown, options?: DryRunOptions): Promise<DryRun>;
+  async dryRun(workflow: WorkflowClass | string, input: unknown, options: DryRunOptions = {}): Promise<DryRun> {
+    const where = 'dryRun';
+    const read = readDryRun(options, where);
+    const { dryRunner, ready } = this.#parts;
+    const start = await dryRunner.read(read, where);
+    const engine = await ready();
+    const definition = await engine.definitions.find(workflow, undefined, start.captured.ownerId);
+    return dryRunner.run(definition, input, read, start, { store: engine.store, nextId: engine.nextId, where });
   }
 
   /**

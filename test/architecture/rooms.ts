@@ -36,6 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'engine/graph': { engine: values, errors: values, zod: values },
   'engine/walk': { engine: values, 'engine/graph': values, errors: values },
+  'engine/dry-run': { engine: values, 'engine/graph': values, 'engine/walk': values, errors: values },
   'workflow.constants.ts': {},
 
   // What a user touches.
@@ -49,6 +50,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   services: {
     engine: values,
     'engine/graph': values,
+    'engine/dry-run': values,
     errors: values,
     interfaces: types,
     context: types,

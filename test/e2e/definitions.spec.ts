@@ -259,6 +259,7 @@ describe('graphs that are kept', () => {
       () => definitions.retire(id, { version: 1 }),
       () => definitions.diff({ id }, mine),
       () => definitions.mermaid(id),
+      () => definitions.dryRun(id, { amount: 1 }),
       () => definitions.publish({ draft: id }),
     ]) {
       await expect(stranger(call)).rejects.toMatchObject({ code: 'GRAPH_NOT_FOUND' });
@@ -280,7 +281,7 @@ describe('graphs that are kept', () => {
 
   it('OWNER-5: each public method is tried across owners above', () => {
     const names = Object.getOwnPropertyNames(DefinitionsService.prototype).filter((name) => name !== 'constructor');
-    const tried = ['validate', 'publish', 'retire', 'list', 'get', 'diff', 'mermaid', 'asOperator'];
+    const tried = ['validate', 'publish', 'retire', 'list', 'get', 'diff', 'mermaid', 'dryRun', 'asOperator'];
     // Of one id each owner has a draft of his own: test/conformance has that.
     expect(names.filter((name) => ![...tried, 'saveDraft'].includes(name))).toEqual([]);
   });

@@ -101,8 +101,19 @@ describe.each([
     migrateRun: (id) => workflows.migrateRun(id, 1),
     signal: (id) => workflows.signal(id, 'sign-off', 'me', { messageId: 'm' }),
   };
-  /** Every method that takes none; each has a test of its own below. */
-  const others = ['start', 'startMany', 'startAndWait', 'list', 'count', 'emit', 'touch', 'events', 'asOperator'];
+  /** Every method that takes none; each has a test of its own below, `dryRun` in a file of its own. */
+  const others = [
+    'start',
+    'startMany',
+    'startAndWait',
+    'dryRun',
+    'list',
+    'count',
+    'emit',
+    'touch',
+    'events',
+    'asOperator',
+  ];
 
   it('OWNER-5: each public method of the service is tried here', () => {
     const methods = new Set<string>();

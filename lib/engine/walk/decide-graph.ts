@@ -2,7 +2,6 @@ import type { NodeVisited } from '../definition/index.js';
 import { DONE, type CompiledGraph, type CompiledGraphNode } from '../graph/index.js';
 import type { EnteredRun } from '../state/deciding.js';
 import { failedEvent, NO_CHANGE } from '../state/enter-node.js';
-import { isEscalation } from '../state/escalation-key.js';
 import type { RunState, Transition } from '../state/rows.js';
 import { nodeOf } from './graph-visits.js';
 import { GraphWalk, type WalkContext, type Walked } from './graph-walk.js';
@@ -24,27 +23,19 @@ export function decideGraphStart(
 
 /**
  * What follows once workers have brought visits to their ends: asked under the run's lock, with the rows as they are then. All that
- * ended in one call is given at once; asked one by one, a branch whose last node has ended would be taken for done. A visit that ended
- * by itself has won against an escalation that was to take another edge.
+ * ended in one call is given at once; asked one by one, a branch whose last node has ended would be taken for done.
  */
 export function decideGraphSettled(
   graph: CompiledGraph,
   state: RunState,
   settled: readonly NodeVisited[],
-  escalated: readonly string[],
   context: WalkContext,
 ): Transition {
   const walk = new GraphWalk(graph, state, state.stageRuns, context);
   for (const { node, visit } of settled) {
-    const stageRun = state.stageRuns.find(
-      (candidate) => candidate.node === node && candidate.visit === visit && !isEscalation(candidate),
-    );
+    const stageRun = state.stageRuns.find((candidate) => candidate.node === node && candidate.visit === visit);
     // Of a generation before, or set aside meanwhile: nothing follows from it.
     if (stageRun) walk.ended(stageRun);
-  }
-  for (const id of escalated) {
-    const escalation = state.stageRuns.find((candidate) => candidate.id === id);
-    if (escalation?.status === 'COMPLETED' && escalation.outcome) walk.leave(escalation, escalation.outcome);
   }
   return transitionOf(walk.go());
 }
@@ -77,8 +68,8 @@ function isPlain({ body, escalations, builtIn, type }: CompiledGraphNode): boole
 }
 
 /** What is open when a run fails is cancelled with it; the hooks of live stages are the caller's to ask for (FAIL-1). */
-export function transitionOf({ stageRuns, events, end, cancelled, leftBy }: Walked): Transition {
-  const written = { ...NO_CHANGE, stageRuns, run: end, ...(cancelled.length > 0 && { cancelled, leftBy }) };
+export function transitionOf({ stageRuns, events, end, cancelled }: Walked): Transition {
+  const written = { ...NO_CHANGE, stageRuns, run: end, ...(cancelled.length > 0 && { cancelled }) };
   if (end?.to !== 'FAILED') return { ...written, events };
   return { ...written, events: [...events, failedEvent(end.failure)], cancelOpen: true };
 }

@@ -1,6 +1,5 @@
 import { decodeJson } from '../codec/json.js';
 import type { CompiledGraph, CompiledGraphNode } from '../graph/index.js';
-import { isEscalation } from '../state/escalation-key.js';
 import type { JsonText, StageRunState } from '../state/rows.js';
 import { isTerminalStageRun, type StageRunStatus } from '../state/statuses.js';
 
@@ -17,12 +16,11 @@ export interface Visit {
 }
 
 /** What a visit is read from. */
-export type VisitRow = Pick<StageRunState, 'id' | 'node' | 'visit' | 'ordinal' | 'status' | 'output' | 'outcome'> &
-  Partial<Pick<StageRunState, 'key'>>;
+export type VisitRow = Pick<StageRunState, 'id' | 'node' | 'visit' | 'ordinal' | 'status' | 'output' | 'outcome'>;
 
 export type EndedVisit = Pick<Visit, 'node' | 'status' | 'output' | 'outcome'>;
 
-/** Where a run has been in its graph, those visits included that the present walk makes. Escalations are no visits. */
+/** Where a run has been in its graph, those visits included that the present walk makes. */
 export class GraphVisits {
   readonly #byNode = new Map<string, Visit[]>();
 
@@ -31,8 +29,7 @@ export class GraphVisits {
     stageRuns: readonly VisitRow[],
   ) {
     for (const stageRun of [...stageRuns].sort((a, b) => a.ordinal - b.ordinal)) {
-      const { id, node, key = node, visit, ordinal, status, output, outcome = null } = stageRun;
-      if (isEscalation({ key })) continue;
+      const { id, node, visit, ordinal, status, output, outcome = null } = stageRun;
       this.add({ id, node, visit, ordinal, status, output, outcome });
     }
   }
@@ -54,11 +51,6 @@ export class GraphVisits {
   /** In the order in which the run came to them. */
   all(): readonly Visit[] {
     return [...this.#byNode.values()].flat().sort((a, b) => a.ordinal - b.ordinal);
-  }
-
-  /** The one that an escalation stands beside. */
-  beside({ node, visit }: { readonly node: string; readonly visit: number }): Visit | undefined {
-    return this.last(node, (one) => one.visit === visit);
   }
 
   /** Of one node, oldest first. */

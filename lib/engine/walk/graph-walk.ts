@@ -12,15 +12,16 @@ import type {
   RunFailure,
   StageRunState,
 } from '../state/rows.js';
-import { isTerminalStageRun } from '../state/statuses.js';
 import { nodeJob } from './node-job.js';
 import { GraphVisits, isWithin, nodeOf, type Visit } from './graph-visits.js';
 import { isInline, isWhenInline } from './inline-nodes.js';
-import { OpenEscalations } from './open-escalations.js';
 import { TooManyTurns, turnLoop, type TurnLimits } from './loop-turn.js';
 import { forkResult, resultOf, type NodeResult } from './node-result.js';
 
-export interface WalkContext extends DecideContext, TurnLimits {}
+export interface WalkContext extends DecideContext, TurnLimits {
+  /** Nodes that are left to whoever drives the walk, though a run would pass them: a dry run may not know enough. @default none */
+  readonly stopsAt?: (node: CompiledGraphNode) => boolean;
+}
 
 /** What a walk has written down. */
 export interface Walked {
@@ -28,10 +29,8 @@ export interface Walked {
   readonly events: readonly EngineEvent[];
   /** The run's end, if it came to one. */
   readonly end: RunChange | null;
-  /** Stage runs of branches that nobody waits for any more, visits that were left, escalations of what has ended. */
+  /** Stage runs of branches that nobody waits for any more. */
   readonly cancelled: readonly string[];
-  /** Of those the visits that an escalation left, and by which outcome. */
-  readonly leftBy: Readonly<Record<string, string>>;
 }
 
 /** Something left to do: a run comes to a node from outside, or a body comes back to its block. */
@@ -51,9 +50,7 @@ export class GraphWalk {
   readonly #rows: NewStageRun[] = [];
   readonly #events: EngineEvent[] = [];
   readonly #cancelled: string[] = [];
-  readonly #leftBy: Record<string, string> = {};
   readonly #visits: GraphVisits;
-  readonly #escalations: OpenEscalations;
   #agenda: Step[] = [];
   #ordinal: number;
   #end: RunChange | null = null;
@@ -66,7 +63,6 @@ export class GraphWalk {
     private readonly context: WalkContext,
   ) {
     this.#visits = new GraphVisits(graph, stageRuns);
-    this.#escalations = new OpenEscalations(stageRuns);
     this.#ordinal = run.stageRunCount;
   }
 
@@ -76,24 +72,13 @@ export class GraphWalk {
   }
 
   /** A worker has brought a visit to its end: what follows is left to do. */
-  ended({ node: id, visit, status, outcome = null, output }: StageRunState): void {
+  ended({ node: id, status, outcome = null, output }: StageRunState): void {
     const node = nodeOf(this.graph, id);
-    this.#calm({ node: id, visit });
     if (status === 'SKIPPED') this.#skip(node);
     else if (!node.builtIn) this.#follow(node, outcome ?? DONE);
     else if (node.type === 'parallel') this.#begin(node, branchesOf(output));
     else if (node.type === 'end') this.#complete(output ?? 'null');
     else this.#follow(node, outcome ?? DONE);
-  }
-
-  /** An escalation goes on by another edge: the visit ends there. False: it has ended already, and nothing follows (ESC-1). */
-  leave(visited: { readonly node: string; readonly visit: number }, outcome: string): boolean {
-    const visit = this.#visits.beside(visited);
-    if (visit === undefined || isTerminalStageRun(visit.status)) return false;
-    this.#drop(visit);
-    this.#leftBy[visit.id] = outcome;
-    this.#follow(nodeOf(this.graph, visit.node), outcome);
-    return true;
   }
 
   /** Does all that is left to do. */
@@ -102,13 +87,7 @@ export class GraphWalk {
       if (step.kind === 'enter') this.#enter(step.node);
       else this.#back(step.block, step.branch);
     }
-    return {
-      stageRuns: this.#rows,
-      events: this.#events,
-      end: this.#end,
-      cancelled: this.#cancelled,
-      leftBy: this.#leftBy,
-    };
+    return { stageRuns: this.#rows, events: this.#events, end: this.#end, cancelled: this.#cancelled };
   }
 
   #follow(node: CompiledGraphNode, outcome: string): void {
@@ -128,12 +107,12 @@ export class GraphWalk {
 
   #enter(node: CompiledGraphNode): void {
     if (!this.#count(node)) return;
-    if (isWhenInline(node) && node.when !== null) {
+    if (node.when !== null && isWhenInline(node) && !this.context.stopsAt?.(node)) {
       const answer = node.when.evaluate(this.#values());
       if (!answer.ok) return this.#failed(node, `when: ${answer.problem}`);
       if (answer.value !== true) return this.#leaveOut(node);
     }
-    if (!isInline(node)) return this.#queue(node);
+    if (!this.#passes(node)) return this.#queue(node);
     if (node.type === 'parallel') return this.#fork(node);
     if (node.type === 'loop') return this.#turn(node, true);
     this.#take(node, resultOf(node, this.#values(), this.context.maxOutputBytes));
@@ -143,9 +122,13 @@ export class GraphWalk {
     if (block.type === 'loop') {
       if (!this.#count(block)) return;
       // A loop that a worker has to look at is looked at by one at every turn.
-      if (isInline(block)) this.#turn(block, false);
+      if (this.#passes(block)) this.#turn(block, false);
       else this.#queue(block);
     } else this.#join(block, branch);
+  }
+
+  #passes(node: CompiledGraphNode): boolean {
+    return isInline(node) && !this.context.stopsAt?.(node);
   }
 
   #turn(node: CompiledGraphNode, entered: boolean): void {
@@ -195,23 +178,12 @@ export class GraphWalk {
     return isWithin(this.graph, step.kind === 'back' ? step.block.id : step.node.id, block.id);
   }
 
-  /** Of a branch that came too late, or left by an escalation. */
+  /** Of a branch that came too late. What this very walk began never was. */
   #drop(visit: Visit): void {
     visit.status = 'CANCELLED';
-    this.#cancel(visit.id);
-    this.#calm(visit);
-  }
-
-  /** A visit has ended: nothing escalates there any more. */
-  #calm(visit: { readonly node: string; readonly visit: number }): void {
-    for (const id of this.#escalations.end(visit)) this.#cancel(id);
-  }
-
-  /** What this very walk began never was. */
-  #cancel(stageRunId: string): void {
-    const at = this.#rows.findIndex(({ id }) => id === stageRunId);
+    const at = this.#rows.findIndex(({ id }) => id === visit.id);
     if (at >= 0) this.#rows.splice(at, 1);
-    else this.#cancelled.push(stageRunId);
+    else this.#cancelled.push(visit.id);
   }
 
   #take(node: CompiledGraphNode, result: NodeResult): void {
@@ -228,8 +200,7 @@ export class GraphWalk {
   }
 
   #queue(node: CompiledGraphNode): void {
-    const visit = this.#visit(node, 'PENDING', { job: nodeJob(node, this.run, this.graph, this.context) });
-    this.#rows.push(...this.#escalations.begin(node, visit, this.run, this.graph, this.context));
+    this.#visit(node, 'PENDING', { job: nodeJob(node, this.run, this.graph, this.context) });
   }
 
   #leaveOut(node: CompiledGraphNode): void {

@@ -17,15 +17,7 @@ import { lossRows, type LossAnswer } from '../dialects/postgres/statements/store
 import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
 import { besideValues } from '../dialects/postgres/statements/write-beside.js';
 import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
-import {
-  failureOf,
-  fromJoined,
-  fromLinear,
-  groupByRun,
-  settledBy,
-  type Attempted,
-  type Joinable,
-} from './joined-outcomes.js';
+import { fromJoined, fromLinear, groupByRun, settledBy, type Attempted, type Joinable } from './joined-outcomes.js';
 import { joined } from './joined.js';
 import { isBare, isPlain, recordRow } from './linear.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
@@ -91,14 +83,22 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
         capMs,
         ...lossRows.values(records.map(lossRow)),
       ]);
-      const ended = records.flatMap((record, index) => (answers[index]!.ok ? [{ ...record, ...answers[index]! }] : []));
+      const ended = records.filter((_, index) => answers[index]!.ok);
       const runs = groupByRun(
         ended
           .filter(({ expired }) => expired.kind === 'execute')
-          .map(({ expired: { runId, stageRunId, key }, outcome, events, escalated }) => ({
-            runId,
+          .map(({ expired, outcome, events }) => ({
+            runId: expired.runId,
             events,
-            settled: outcome.kind === 'failed' ? failureOf(stageRunId, key, outcome.failure, escalated) : null,
+            settled:
+              outcome.kind === 'failed'
+                ? {
+                    type: 'stage-failed' as const,
+                    stageRunId: expired.stageRunId,
+                    key: expired.key,
+                    failure: outcome.failure,
+                  }
+                : null,
           })),
       );
       await settle(query, this.context, runs, decide);

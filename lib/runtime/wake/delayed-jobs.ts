@@ -1,4 +1,4 @@
-import type { PromotedJobs, WorkflowStore } from '../../engine/ports/index.js';
+import type { WorkflowStore } from '../../engine/ports/index.js';
 
 export interface DelayedJobsParts {
   readonly store: Pick<WorkflowStore, 'promoteDelayed'>;
@@ -8,21 +8,19 @@ export interface DelayedJobsParts {
   readonly batch: number;
 }
 
-/** Makes delayed jobs due whose time has come: retries, delayed starts, escalations, deferrals. */
+/** Makes delayed jobs due whose time has come: retries, delayed starts, deferrals. */
 export class DelayedJobs {
   constructor(private readonly parts: DelayedJobsParts) {}
 
   /** Rejects with what the store throws. */
-  async runOnce(aheadMs: number): Promise<PromotedJobs> {
+  async runOnce(aheadMs: number): Promise<{ readonly retries: number; readonly nextInMs: number | null }> {
     const { store, batch, onDue } = this.parts;
-    const all = { promoted: 0, retries: 0, escalations: 0 };
+    let all = 0;
     for (;;) {
-      const { promoted, retries, escalations, nextInMs } = await store.promoteDelayed(batch, aheadMs);
-      all.promoted += promoted;
-      all.retries += retries;
-      all.escalations += escalations;
+      const { promoted, retries, nextInMs } = await store.promoteDelayed(batch, aheadMs);
+      all += retries;
       if (promoted > 0) onDue(promoted);
-      if (promoted < batch) return { ...all, nextInMs };
+      if (promoted < batch) return { retries: all, nextInMs };
     }
   }
 }

@@ -5,7 +5,6 @@ export interface WakeReport {
   readonly retries: number;
   readonly timeouts: number;
   readonly polls: number;
-  /** Escalations whose time has come. */
   readonly escalations: number;
   /** Runs that schedules started. */
   readonly schedules: number;

@@ -58,7 +58,7 @@ export class DefinitionReader {
 
   /** `before` and `after`: a graph, or one that is kept. @throws GraphNotFoundError */
   async diff(before: unknown, after: unknown, ownerId: string | null): Promise<readonly GraphChange[]> {
-    return diffGraphs(looseGraph(await this.#read(before, ownerId)), looseGraph(await this.#read(after, ownerId)));
+    return diffGraphs(looseGraph(await this.json(before, ownerId)), looseGraph(await this.json(after, ownerId)));
   }
 
   /** Of a graph, one that is kept, or a workflow in code. @throws GraphNotFoundError */
@@ -68,10 +68,11 @@ export class DefinitionReader {
       const code = graphs.code(given.id, given.version);
       if (code) return toMermaid(code);
     }
-    return toMermaid(looseGraph(await this.#read(given, ownerId)));
+    return toMermaid(looseGraph(await this.json(given, ownerId)));
   }
 
-  async #read(given: unknown, ownerId: string | null): Promise<unknown> {
+  /** A graph, or one that is kept, as JSON. @throws GraphNotFoundError */
+  async json(given: unknown, ownerId: string | null): Promise<unknown> {
     if (!isRef(given)) return given;
     const { source, definitionId } = await this.#find(given, ownerId);
     return decodeJson(source, `Graph ${definitionId}`);

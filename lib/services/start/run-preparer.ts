@@ -21,10 +21,16 @@ export interface ReadStart {
   readonly captured: CapturedContext;
 }
 
-export interface PrepareRequest {
-  readonly definition: StartableDefinition;
+export interface CheckRequest {
+  readonly definition: Pick<StartableDefinition, 'inputSchema'> & {
+    readonly compiled: Pick<StartableDefinition['compiled'], 'id' | 'settings'>;
+  };
   readonly input: unknown;
   readonly start: ReadStart;
+}
+
+export interface PrepareRequest extends CheckRequest {
+  readonly definition: StartableDefinition;
   readonly awaited: boolean;
   readonly nextId: NextId;
 }
@@ -45,20 +51,16 @@ export class RunPreparer {
   }
 
   /**
-   * The input is stored raw and checked in the form in which the first stage will read it, so that what was accepted
-   * here can't be refused there (DEF-5).
+   * Checks what a start is given, and makes nothing of it. `parsed` is the input as the first stage reads it.
    *
    * @throws InvalidInputError, or MISSING_TRIGGERING_USER
    */
-  async prepare({
+  async check({
     definition: { compiled, inputSchema },
     input,
-    start: { settings, captured },
-    awaited,
-    nextId,
-  }: PrepareRequest): Promise<NewRun> {
-    const { ownerId, actor, trace } = captured;
-    if (compiled.settings.actor === 'on_behalf_of' && actor === null) {
+    start: { captured },
+  }: CheckRequest): Promise<{ readonly text: string; readonly stored: unknown; readonly parsed: unknown }> {
+    if (compiled.settings.actor === 'on_behalf_of' && captured.actor === null) {
       throw new WorkflowError('MISSING_TRIGGERING_USER', { workflow: compiled.id });
     }
     const what = `the run of ${compiled.id}`;
@@ -71,7 +73,21 @@ export class RunPreparer {
     const stored = decodeJson(text);
     const parsed = inputSchema && (await inputSchema.safeParseAsync(stored));
     if (parsed?.success === false) throw new InvalidInputError({ what, issues: parsed.error.issues });
+    return { text, stored, parsed: parsed ? parsed.data : stored };
+  }
 
+  /**
+   * The input is stored raw and checked in the form in which the first stage will read it, so that what was accepted
+   * here can't be refused there (DEF-5).
+   *
+   * @throws InvalidInputError, or MISSING_TRIGGERING_USER
+   */
+  async prepare(request: PrepareRequest): Promise<NewRun> {
+    const { text, stored } = await this.check(request);
+    const { definition, start, awaited, nextId } = request;
+    const { compiled } = definition;
+    const { settings, captured } = start;
+    const { ownerId, actor, trace } = captured;
     const { idempotencyKey, queue, delayMs, startAt, priority, subject } = settings;
     const id = nextId();
     const context = { nextId, defaultQueue: this.#defaults.queue };

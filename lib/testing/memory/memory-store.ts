@@ -230,7 +230,10 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => wakes.probe(session, thresholds));
   }
 
-  async promoteDelayed(limit: number, aheadMs: number): Promise<port.PromotedJobs> {
+  async promoteDelayed(
+    limit: number,
+    aheadMs: number,
+  ): Promise<{ promoted: number; retries: number; nextInMs: number | null }> {
     return this.call((session) => wakes.promoteDelayed(session, limit, aheadMs));
   }
 

@@ -1,13 +1,14 @@
 import { ClsServiceManager } from 'nestjs-cls';
 import { v7 } from 'uuid';
 import { z } from 'zod';
-import { ClsScope, ContextCapture, OwnerBoundary } from '../../../lib/context/index.js';
+import { ClsScope, ContextCapture, ContextRunner, OwnerBoundary } from '../../../lib/context/index.js';
 import type { CompiledDefinition, CompiledStage } from '../../../lib/engine/definition/compiled-definition.js';
 import type { Hint, JoinedTransaction, StoredEvent, SubjectName } from '../../../lib/engine/ports/index.js';
 import { type MessageOverrides, UnknownWorkflowError } from '../../../lib/errors/index.js';
 import type { EnginePort, StartableDefinition } from '../../../lib/services/engine-port.js';
 import { AnnotationsService } from '../../../lib/services/annotations.service.js';
 import { AuditService } from '../../../lib/services/audit.service.js';
+import { DryRunner } from '../../../lib/services/dry-run/dry-runner.js';
 import { DeadLetters } from '../../../lib/services/events/dead-letters.js';
 import { EventStream } from '../../../lib/services/events/event-stream.js';
 import { EventSender } from '../../../lib/services/messages/event-sender.js';
@@ -158,8 +159,18 @@ export function serviceKit({
     signals: new SignalSender(ready, joiner, operations, new OwnedRuns(boundary), { maxPayloadBytes }),
     stream: new EventStream(),
   };
+  const dryRunner = new DryRunner({
+    preparer,
+    contexts: new ContextRunner(scope),
+    subjects: { load: () => undefined },
+    stageType: () => undefined,
+    systemActor: () => null,
+    limits: { maxOutputBytes: maxPayloadBytes, maxLoopIterations: 1_000 },
+  });
   const service = new WorkflowService({
     ...parts,
+    ready,
+    dryRunner,
     capture,
     joiner,
     sender: new EventSender(ready, capture, joiner, boundary, { maxPayloadBytes }),

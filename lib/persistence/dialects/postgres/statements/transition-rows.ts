@@ -1,4 +1,4 @@
-import type { NewJob, Transition } from '../../../../engine/state/rows.js';
+import type { Transition } from '../../../../engine/state/rows.js';
 import { RowSet } from '../row-set.js';
 import { CANCEL, EXECUTE } from '../sql.js';
 
@@ -40,21 +40,15 @@ interface JobRow {
   kind: number;
   queue: string;
   cap: number | null;
-  /** Milliseconds from now, or from the run's start if that is later. */
-  delay: number;
 }
 interface AgainRow {
   id: string;
   reopened: boolean;
 }
-/** A stage run of a run that a rerun keeps. */
+/** A stage run of a run: one that a rerun keeps, or one that is cancelled alone. */
 interface KeptRow {
   id: string;
   rid: string;
-}
-/** One that is cancelled alone; by which outcome the run goes on instead, if it does. */
-interface LeftRow extends KeptRow {
-  outcome: string | null;
 }
 interface VisitRow {
   rid: string;
@@ -105,11 +99,9 @@ const jobRows = new RowSet<JobRow>({
   kind: 'smallint',
   queue: 'text',
   cap: 'bigint',
-  delay: 'float8',
 });
 const againRows = new RowSet<AgainRow>({ id: 'uuid', reopened: 'boolean' });
 const keptRows = new RowSet<KeptRow>({ id: 'uuid', rid: 'uuid' });
-const leftRows = new RowSet<LeftRow>({ id: 'uuid', rid: 'uuid', outcome: 'text' });
 const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int', open: 'int' });
 const eventRows = new RowSet<EventRow>({ rid: 'uuid', events: 'json' });
 
@@ -119,7 +111,7 @@ const SETS = {
   jobs: jobRows,
   again: againRows,
   kept: keptRows,
-  left: leftRows,
+  left: keptRows,
   visits: visitRows,
   events: eventRows,
 };
@@ -147,16 +139,27 @@ export function transitionValues(offsetMs: number, items: readonly RunTransition
     ...transition.reopened.map((row) => ({ ...row, runId, reopened: true })),
     ...transition.requeued.map((row) => ({ ...row, runId, reopened: false })),
   ]);
-  const jobRow = (runId: string, sid: string, kind: number, { id, queue, capMs, delayMs = 0 }: NewJob): JobRow => ({
-    ...{ id, rid: runId, sid, kind, queue },
-    cap: capMs,
-    delay: delayMs,
-  });
   const jobs: JobRow[] = [
-    ...stageRuns.flatMap(({ id, runId, job }) => (job ? [jobRow(runId, id, EXECUTE, job)] : [])),
-    ...again.map(({ id, runId, job }) => jobRow(runId, id, EXECUTE, job)),
+    ...stageRuns.flatMap(({ id, runId, job }) =>
+      job ? [{ id: job.id, rid: runId, sid: id, kind: EXECUTE, queue: job.queue, cap: job.capMs }] : [],
+    ),
+    ...again.map(({ id, runId, job }) => ({
+      id: job.id,
+      rid: runId,
+      sid: id,
+      kind: EXECUTE,
+      queue: job.queue,
+      cap: job.capMs,
+    })),
     ...items.flatMap(({ runId, transition }) =>
-      transition.cancelJobs.map(({ stageRunId, job }) => jobRow(runId, stageRunId, CANCEL, job)),
+      transition.cancelJobs.map(({ stageRunId, job }) => ({
+        id: job.id,
+        rid: runId,
+        sid: stageRunId,
+        kind: CANCEL,
+        queue: job.queue,
+        cap: job.capMs,
+      })),
     ),
   ];
   return [
@@ -178,10 +181,8 @@ export function transitionValues(offsetMs: number, items: readonly RunTransition
     ...keptRows.values(
       items.flatMap(({ runId, transition }) => (transition.rerun?.kept ?? []).map((id) => ({ id, rid: runId }))),
     ),
-    ...leftRows.values(
-      items.flatMap(({ runId, transition: { cancelled = [], leftBy = {} } }) =>
-        cancelled.map((id) => ({ id, rid: runId, outcome: leftBy[id] ?? null })),
-      ),
+    ...keptRows.values(
+      items.flatMap(({ runId, transition }) => (transition.cancelled ?? []).map((id) => ({ id, rid: runId }))),
     ),
     ...visitRows.values(
       items.flatMap(({ runId, transition }) => transition.visits.map((visit) => ({ rid: runId, ...visit }))),
