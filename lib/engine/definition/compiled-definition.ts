@@ -26,13 +26,19 @@ export interface DefinitionWays {
   start(run: Omit<EnteredRun, 'stageRunCount'>, delayed: boolean, context: DecideContext): Transition;
   /** What follows once these visits of nodes have ended, all of them at once. */
   settled(state: RunState, ended: readonly NodeVisited[], context: DecideContext): Transition;
-  /** What follows the end of a node where that is known without looking at other rows; else null. */
-  alone(run: EnteredRun, node: string, outcome: string | null, context: DecideContext): Transition | null;
+  /**
+   * What follows the end of a node where a worker knows it without looking at other rows, by what had ended before it; else null.
+   * Then nothing of the run but that node has been open.
+   */
+  alone(run: EnteredRun, before: readonly EndedNode[], ended: EndedNode, context: DecideContext): Transition | null;
   /** Which stage runs a manual retry opens again, the failed one among them; or, in a sentence, why there is none (RETRY-5). */
   reopened(state: RunState, failed: StageRunState): readonly StageRunState[] | string;
   /** How a run goes on from a node that it has been at; or, in a sentence, why it cannot (RUN-5). */
   rerun(state: RunState, node: string, context: DecideContext): RerunWay | string;
 }
+
+/** A visit that has ended, as a worker knows it. */
+export type EndedNode = Pick<StageRunState, 'node' | 'status' | 'output'> & { readonly outcome: string | null };
 
 /** A rerun: these stage runs are kept, and what the run goes on with. */
 export interface RerunWay {

@@ -10,6 +10,7 @@ export type {
   CompiledStage,
   DefinitionSettings,
   DefinitionWays,
+  EndedNode,
   NodeVisited,
   RerunWay,
   WhenContext,

@@ -1,11 +1,10 @@
-import type { NodeVisited } from '../definition/index.js';
-import { DONE, type CompiledGraph, type CompiledGraphNode } from '../graph/index.js';
+import type { EndedNode, NodeVisited } from '../definition/index.js';
+import type { CompiledGraph, CompiledGraphNode } from '../graph/index.js';
 import type { EnteredRun } from '../state/deciding.js';
 import { failedEvent, NO_CHANGE } from '../state/enter-node.js';
 import type { RunState, Transition } from '../state/rows.js';
-import { nodeOf } from './graph-visits.js';
+import { GraphVisits, nodeOf } from './graph-visits.js';
 import { GraphWalk, type WalkContext, type Walked } from './graph-walk.js';
-import { isInline } from './inline-nodes.js';
 
 /** What a new run of a graph begins with. A delayed run tells `run:started` when it becomes due. */
 export function decideGraphStart(
@@ -41,31 +40,34 @@ export function decideGraphSettled(
 }
 
 /**
- * What follows the end of a node where nothing but the graph need be looked at: one node for a worker, neither of them in a body,
- * so that it has not been visited before and nothing else is open. Null: the rows must be looked at.
+ * What follows the end of a node where nothing of the run but that node was open: it stands in no branch. Null: the rows must be looked
+ * at, since branches begin, or the run fails, or it comes to nodes of which visits may have been cancelled, which a worker is not told.
  */
 export function decideGraphAlone(
   graph: CompiledGraph,
   run: EnteredRun,
-  id: string,
-  outcome: string | null,
+  before: readonly EndedNode[],
+  ended: EndedNode,
   context: WalkContext,
 ): Transition | null {
-  const node = nodeOf(graph, id);
-  const to = node.edges.get(outcome ?? DONE);
-  if (to === undefined || !isPlain(node)) return null;
-  const next = nodeOf(graph, to);
-  if (!isPlain(next) || next.when !== null || isInline(next)) return null;
-  const walk = new GraphWalk(graph, run, [], context);
-  walk.enter(to);
+  const node = nodeOf(graph, ended.node);
+  if (node.escalations.length > 0 || isInBranch(graph, node)) return null;
+  const walk = new GraphWalk(graph, run, GraphVisits.ofEnded(graph, [...before, ended]).all(), context);
+  walk.ended(ended);
   const transition = transitionOf(walk.go());
-  return transition.run === null ? transition : null;
+  if (transition.cancelled || (transition.run !== null && transition.run.to !== 'COMPLETED')) return null;
+  return transition.stageRuns.some((row) => mayLeaveCancelled(graph, nodeOf(graph, row.node))) ? null : transition;
 }
 
-/** One that is passed once, and has nothing beside it. */
-function isPlain({ body, escalations, builtIn, type }: CompiledGraphNode): boolean {
-  return body === null && escalations.length === 0 && !(builtIn && (type === 'loop' || type === 'parallel'));
+function isInBranch(graph: CompiledGraph, { body }: CompiledGraphNode): boolean {
+  for (let at = body; at !== null; at = nodeOf(graph, at.block).body)
+    if (nodeOf(graph, at.block).type === 'parallel') return true;
+  return false;
 }
+
+/** Branches may be cancelled, and visits that an escalation ends. */
+const mayLeaveCancelled = (graph: CompiledGraph, node: CompiledGraphNode): boolean =>
+  node.escalations.length > 0 || isInBranch(graph, node);
 
 /** What is open when a run fails is cancelled with it; the hooks of live stages are the caller's to ask for (FAIL-1). */
 export function transitionOf({ stageRuns, events, end, cancelled }: Walked): Transition {

@@ -28,7 +28,7 @@ export function graphDefinition(graph: CompiledGraph, version: number, limits: T
     ways: Object.freeze({
       start: (run, delayed, context) => decideGraphStart(graph, run, delayed, { ...context, ...limits }),
       settled: (state, ended, context) => decideGraphSettled(graph, state, ended, { ...context, ...limits }),
-      alone: (run, node, outcome, context) => decideGraphAlone(graph, run, node, outcome, { ...context, ...limits }),
+      alone: (run, before, ended, context) => decideGraphAlone(graph, run, before, ended, { ...context, ...limits }),
       reopened: (state, failed) => reopenedVisits(graph, state, failed),
       rerun: (state, node, context) => rerunGraph(graph, state, node, { ...context, ...limits }),
     } satisfies CompiledDefinition['ways']),

@@ -3,17 +3,9 @@ import { ExpressionValues } from '../expression/index.js';
 import { DONE, SKIPPED, type CompiledGraph, type CompiledGraphNode } from '../graph/index.js';
 import type { DecideContext, EnteredRun } from '../state/deciding.js';
 import { runFailure } from '../state/enter-node.js';
-import type {
-  EngineEvent,
-  JsonText,
-  NewJob,
-  NewStageRun,
-  RunChange,
-  RunFailure,
-  StageRunState,
-} from '../state/rows.js';
+import type { EngineEvent, JsonText, NewJob, NewStageRun, RunChange, RunFailure } from '../state/rows.js';
 import { nodeJob } from './node-job.js';
-import { GraphVisits, isWithin, nodeOf, type Visit } from './graph-visits.js';
+import { GraphVisits, isWithin, nodeOf, type EndedVisit, type Visit, type VisitRow } from './graph-visits.js';
 import { isInline, isWhenInline } from './inline-nodes.js';
 import { TooManyTurns, turnLoop, type TurnLimits } from './loop-turn.js';
 import { forkResult, resultOf, type NodeResult } from './node-result.js';
@@ -59,7 +51,7 @@ export class GraphWalk {
   constructor(
     private readonly graph: CompiledGraph,
     private readonly run: EnteredRun,
-    stageRuns: readonly StageRunState[],
+    stageRuns: readonly VisitRow[],
     private readonly context: WalkContext,
   ) {
     this.#visits = new GraphVisits(graph, stageRuns);
@@ -72,7 +64,7 @@ export class GraphWalk {
   }
 
   /** A worker has brought a visit to its end: what follows is left to do. */
-  ended({ node: id, status, outcome = null, output }: StageRunState): void {
+  ended({ node: id, status, outcome = null, output }: Omit<EndedVisit, 'outcome'> & { outcome?: string | null }): void {
     const node = nodeOf(this.graph, id);
     if (status === 'SKIPPED') this.#skip(node);
     else if (!node.builtIn) this.#follow(node, outcome ?? DONE);

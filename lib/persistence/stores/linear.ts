@@ -1,34 +1,73 @@
 import type { LinearRecord } from '../../engine/ports/index.js';
 import type { EngineEvent, JsonText, NewStageRun } from '../../engine/state/rows.js';
-import type { RecordRow } from '../dialects/postgres/statements/record.js';
+import type { PassedRow, PassingRow, RecordRow } from '../dialects/postgres/statements/record.js';
 import { outcomeRow } from './outcome-row.js';
 
 /**
- * Whether a record fits the one-statement form: it goes back to PENDING, or one PENDING stage run, at its first visit, or the end of
- * a completed run follows. Fan-outs, skipped nodes, failed conditions and outcomes with a name take the joined form.
+ * Whether a record fits the one-statement form: it goes back to PENDING, or one PENDING stage run or the end of a completed run follows,
+ * with nodes that are passed on the way there. Fan-outs and failed conditions take the joined form.
  */
 export function isPlain({ outcome, transition }: LinearRecord): boolean {
-  if (outcome.kind === 'failed' || (outcome.kind === 'completed' && outcome.outcome !== undefined)) return false;
+  if (outcome.kind === 'failed') return false;
   if (!transition) return outcome.kind === 'retry' || outcome.kind === 'released';
   if (
     transition.visits.length > 0 ||
     transition.cancelOpen ||
     transition.reopened.length > 0 ||
-    transition.requeued.length > 0
+    transition.requeued.length > 0 ||
+    transition.cancelled !== undefined
   )
     return false;
-  if (transition.run) return transition.run.to === 'COMPLETED' && transition.stageRuns.length === 0;
-  const [next, ...others] = transition.stageRuns;
-  return others.length === 0 && next!.status === 'PENDING' && next!.visit === 1;
+  const waiting = transition.stageRuns.filter(({ status }) => status === 'PENDING').length;
+  const passed = transition.stageRuns.filter(hasPassed).length;
+  if (waiting + passed < transition.stageRuns.length) return false;
+  return transition.run ? transition.run.to === 'COMPLETED' && waiting === 0 : waiting === 1;
 }
+
+/** Whether it needs the form for graphs: an outcome with a name, a later visit, nodes that are passed. */
+export function isPassing({ outcome, transition }: LinearRecord): boolean {
+  if (outcome.kind === 'completed' && outcome.outcome !== undefined) return true;
+  const rows = transition?.stageRuns ?? [];
+  return rows.length > 1 || rows.some((row) => row.visit > 1 || row.status !== 'PENDING');
+}
+
+const hasPassed = ({ status }: NewStageRun): boolean => status === 'COMPLETED' || status === 'SKIPPED';
 
 /** Whether it is one statement and nothing more. */
 export const isBare = (record: LinearRecord): boolean => !record.beside && isPlain(record);
 
+/** A record in the form for graphs. */
+export function passingRow(record: LinearRecord): PassingRow {
+  const { outcome } = record;
+  const name = outcome.kind === 'completed' ? (outcome.outcome ?? null) : null;
+  return { ...recordRow(record), outcome: name, nvisit: nextOf(record)?.visit ?? null };
+}
+
+/** The nodes that are passed after a record. */
+export function passedAfter({ lease, transition }: LinearRecord): PassedRow[] {
+  return (transition?.stageRuns ?? [])
+    .filter(hasPassed)
+    .map(({ id, node, position, key, stage, visit, ordinal, status, skipReason, output, outcome }) => ({
+      ...{ after: lease.stageRunId, id, node, position, key, stage, visit, ordinal, status },
+      skip_reason: skipReason,
+      output: output ?? null,
+      outcome: outcome ?? null,
+    }));
+}
+
+function nextOf({ transition }: LinearRecord): NewStageRun | undefined {
+  const rows = transition?.stageRuns;
+  // Most have one, and it is that.
+  return rows?.length === 1 && rows[0]!.status === 'PENDING'
+    ? rows[0]
+    : rows?.find(({ status }) => status === 'PENDING');
+}
+
 /** Written out, column by column: rows of one shape, and no copies, a hundred thousand times a minute. */
-export function recordRow({ lease, outcome, transition, events, handOff }: LinearRecord): RecordRow {
+export function recordRow(record: LinearRecord): RecordRow {
+  const { lease, outcome, transition, events, handOff } = record;
   const own = outcomeRow(lease, outcome);
-  const next = transition?.stageRuns[0];
+  const next = nextOf(record);
   const end = transition?.run?.to === 'COMPLETED' ? transition.run.output : null;
   const told = transition && transition.events.length > 0 ? [...events, ...transition.events] : events;
   const text = JSON.stringify(told);

@@ -12,14 +12,14 @@ import type {
 } from '../../engine/ports/index.js';
 import { isLockTimeout } from '../database-errors.js';
 import type { TransactionQuery } from '../engine-pool.js';
-import { recordRows, type RecordAnswer } from '../dialects/postgres/statements/record.js';
+import { passedRows, passingRows, recordRows, type RecordAnswer } from '../dialects/postgres/statements/record.js';
 import { lossRows, type LossAnswer } from '../dialects/postgres/statements/store-losses.js';
 import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
 import { besideValues } from '../dialects/postgres/statements/write-beside.js';
 import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
 import { fromJoined, fromLinear, groupByRun, settledBy, type Attempted, type Joinable } from './joined-outcomes.js';
 import { joined } from './joined.js';
-import { isBare, isPlain, recordRow } from './linear.js';
+import { isBare, isPassing, isPlain, passedAfter, passingRow, recordRow } from './linear.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
 import { finishedRun, settle } from './settlement.js';
 import type { StoreContext } from './store-context.js';
@@ -133,12 +133,14 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
   ): Promise<RecordVerdict[]> {
     const { statements, clock } = this.context;
     const { workerId = '', queues = null } = records.find((record) => record.handOff)?.handOff ?? {};
-    const rows = await query<RecordAnswer>(statements.record, [
-      clock.offsetMs,
-      workerId,
-      queues,
-      ...recordRows.values(records.map(recordRow)),
-    ]);
+    const settings = [clock.offsetMs, workerId, queues];
+    const rows = records.some(isPassing)
+      ? await query<RecordAnswer>(statements.recordPassing, [
+          ...settings,
+          ...passingRows.values(records.map(passingRow)),
+          ...passedRows.values(records.flatMap(passedAfter)),
+        ])
+      : await query<RecordAnswer>(statements.record, [...settings, ...recordRows.values(records.map(recordRow))]);
     return rows.map((row, index) => {
       if (!row.ok) return row.locked ? NOT_FENCED : BUSY;
       if (row.awaited !== null)

@@ -19,7 +19,6 @@ export function nextJob(
     status: completed ? 'COMPLETED' : 'SKIPPED',
     outcome: completed ? (outcome.outcome ?? null) : null,
   };
-  const skipped = transition.stageRuns.filter(({ status }) => status === 'SKIPPED').map(skippedOf);
   return {
     kind: 'execute',
     jobId: job.jobId,
@@ -38,10 +37,11 @@ export function nextJob(
       hasLedger: false,
       resumed: false,
     },
-    earlier: [...job.earlier, own, ...skipped],
+    earlier: [...job.earlier, own, ...transition.stageRuns.flatMap(passedOf)],
   };
 }
 
-function skippedOf({ node, key, stage }: NewStageRun): EarlierStageRun {
-  return { node, key, stage, output: null, status: 'SKIPPED', outcome: null };
+function passedOf({ node, key, stage, status, output, outcome }: NewStageRun): EarlierStageRun[] {
+  if (status !== 'COMPLETED' && status !== 'SKIPPED') return [];
+  return [{ node, key, stage, status, output: output ?? null, outcome: outcome ?? null }];
 }

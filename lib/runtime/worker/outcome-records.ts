@@ -1,4 +1,5 @@
 import { describeFailure, type FailureRecord } from '../../engine/codec/index.js';
+import type { EndedNode } from '../../engine/definition/index.js';
 import type { Lease, LinearRecord, RecordedBeside } from '../../engine/ports/index.js';
 import { decideNext } from '../../engine/state/decide.js';
 import type { DecideContext } from '../../engine/state/deciding.js';
@@ -89,12 +90,6 @@ export class OutcomeRecords {
     const { node, stage, compiled } = served;
     const { id, queue, input } = job.run;
     const run = { id, queue, input, stageRunCount: job.stageRun.ordinal };
-    if (compiled.ways) {
-      // What has a name takes the joined form anyway.
-      if (outcome.kind === 'skipped' || outcome.outcome !== undefined) return null;
-      const transition = compiled.ways.alone(run, node.key, null, this.context);
-      return transition && { transition };
-    }
     const settled = {
       node: node.key,
       key: stage.key,
@@ -102,6 +97,10 @@ export class OutcomeRecords {
       output: outcome.kind === 'completed' ? outcome.output : null,
     };
     try {
+      if (compiled.ways) {
+        const transition = compiled.ways.alone(run, job.earlier, endedOf(node.key, outcome), this.context);
+        return transition && { transition };
+      }
       return { transition: decideNext(compiled, run, node.key, nodeOutput(node, [settled]), this.context) };
     } catch (error) {
       // A decision that throws would be no better at the next attempt, and the run must not hang on it.
@@ -130,6 +129,11 @@ export class OutcomeRecords {
         return [];
     }
   }
+}
+
+function endedOf(node: string, outcome: Extract<StageOutcome, { kind: 'completed' | 'skipped' }>): EndedNode {
+  if (outcome.kind === 'skipped') return { node, status: 'SKIPPED', output: null, outcome: null };
+  return { node, status: 'COMPLETED', output: outcome.output, outcome: outcome.outcome ?? null };
 }
 
 /** What an outcome brings along for the ledger and the notes; most bring nothing, and cost nothing more. */

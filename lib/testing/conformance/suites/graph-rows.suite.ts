@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '../../../engine/ports/index.js';
 import type { RunState, Transition } from '../../../engine/state/rows.js';
-import { joined, leaseOf, newStageRun, newTransition, parentOf } from '../builders.js';
+import { joined, leaseOf, linear, newId, newStageRun, newTransition, parentOf } from '../builders.js';
 import { childWait, signalWait, sleep, suspending } from '../step-builders.js';
 import { EVERYBODY, type StoreUnderTest } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
@@ -77,6 +77,56 @@ export function describeGraphRows({ it, expect }: StoreSuite): void {
       ['right', 1, 'COMPLETED', null],
       ['left', 2, 'PENDING', null],
     ]);
+  });
+
+  it('GRAPH-4: a record takes the nodes along that its run passes on its way, and the visit that follows can be handed off', async (on) => {
+    const run = await on.start();
+    const job = await on.claimOne();
+    const went = { kind: 'completed', output: '"\\u0000"', outcome: 'yes' } as const;
+    const next = newStageRun({ key: job.stageRun.key, visit: 2, ordinal: 4 });
+    const stageRuns = [
+      newStageRun({ key: 'large', ordinal: 2, status: 'COMPLETED', output: 'true', outcome: 'true' }),
+      newStageRun({ key: 'rare', ordinal: 3, status: 'SKIPPED', skipReason: 'when', outcome: 'skipped' }),
+      next,
+    ];
+    const handOff = { token: newId(), workerId: 'me', queues: null };
+    const record = linear(job, { outcome: went, transition: newTransition({ stageRuns }), handOff });
+    expect(await on.store.record([record])).toEqual([{ verdict: 'recorded', handedOff: true, finished: null }]);
+    const history = await on.store.history(run.id, EVERYBODY);
+    const rows = history!.stageRuns.map(({ key, visit, status, output, outcome }) => [
+      key,
+      visit,
+      status,
+      output,
+      outcome,
+    ]);
+    expect(rows.sort()).toEqual(
+      [
+        [job.stageRun.key, 1, 'COMPLETED', '"\\u0000"', 'yes'],
+        [job.stageRun.key, 2, 'RUNNING', null, null],
+        ['large', 1, 'COMPLETED', 'true', 'true'],
+        ['rare', 1, 'SKIPPED', null, 'skipped'],
+      ].sort(),
+    );
+    // As the lease is known by: the same row of the queue, another stage run, the token that was proposed.
+    const lease = { ...leaseOf(job), stageRunId: next.id, token: handOff.token };
+    expect(await on.store.extendLeases([lease])).toEqual(new Map([[job.jobId, 'held']]));
+    // A second record of the first attempt is fenced out, with all that it would bring.
+    const late = linear(job, { transition: newTransition({ stageRuns: [newStageRun({ key: 'late', ordinal: 5 })] }) });
+    expect(await on.store.record([late])).toEqual([{ verdict: 'not-fenced' }]);
+    expect((await on.store.history(run.id, EVERYBODY))!.stageRuns).toHaveLength(4);
+  });
+
+  it('GRAPH-4: a run may end at a node that no worker is needed for', async (on) => {
+    const run = await on.start();
+    const job = await on.claimOne();
+    const stageRuns = [newStageRun({ key: 'end', ordinal: 2, status: 'COMPLETED', output: '"paid"', outcome: 'paid' })];
+    const transition = newTransition({ stageRuns, run: { to: 'COMPLETED', output: '"paid"' } });
+    const [verdict] = await on.store.record([linear(job, { transition })]);
+    expect(verdict).toMatchObject({ verdict: 'recorded', finished: { runId: run.id, status: 'COMPLETED' } });
+    expect(await on.run(run.id)).toMatchObject({ status: 'COMPLETED', output: '"paid"' });
+    expect(await on.statuses(run.id)).toEqual([`${job.stageRun.key} COMPLETED`, 'end COMPLETED']);
+    expect(await on.isAnythingDue()).toBe(false);
   });
 
   it('GRP-2: ends of one call are given at once, from the rows as they are after all of them', async (on) => {

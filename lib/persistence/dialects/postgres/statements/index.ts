@@ -74,7 +74,7 @@ import {
   type ScopeKind,
 } from './read-statements.js';
 import { readStates } from './read-states.js';
-import { record } from './record.js';
+import { record, recordPassing } from './record.js';
 import { requeueSent, takeUnsent } from './send-statements.js';
 import { lockSignalled, sendSignal } from './send-signal.js';
 import { heldKeys, countStarts } from './start-rate-statements.js';
@@ -113,6 +113,7 @@ export function createStatements(t: TableNames) {
     claimStageRun: claimStageRun(t),
     takeUnsent: takeUnsent(t),
     record: record(t),
+    recordPassing: recordPassing(t),
     storeOutcomes: storeOutcomes(t, false),
     storeOutcomesWait: storeOutcomes(t, true),
     storeLosses: storeLosses(t),

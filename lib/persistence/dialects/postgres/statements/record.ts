@@ -39,7 +39,30 @@ export interface RecordRow {
   handed_events: string | null;
 }
 
-export const recordRows = new RowSet<RecordRow>({
+/** A linear outcome of a graph: which way its node went, and which visit follows. */
+export interface PassingRow extends RecordRow {
+  outcome: string | null;
+  nvisit: number | null;
+}
+
+/** A node that a run passes on its way to what follows, without a worker. */
+export interface PassedRow {
+  /** The stage run whose end it follows. */
+  after: string;
+  id: string;
+  node: string;
+  position: number;
+  key: string;
+  stage: string;
+  visit: number;
+  ordinal: number;
+  status: string;
+  skip_reason: string | null;
+  output: string | null;
+  outcome: string | null;
+}
+
+const RECORD_COLUMNS = {
   sid: 'uuid',
   token: 'uuid',
   rid: 'uuid',
@@ -67,6 +90,23 @@ export const recordRows = new RowSet<RecordRow>({
   final: 'json',
   events: 'json',
   handed_events: 'json',
+} as const;
+
+export const recordRows = new RowSet<RecordRow>(RECORD_COLUMNS);
+export const passingRows = new RowSet<PassingRow>({ ...RECORD_COLUMNS, outcome: 'text', nvisit: 'int' });
+export const passedRows = new RowSet<PassedRow>({
+  after: 'uuid',
+  id: 'uuid',
+  node: 'text',
+  position: 'int',
+  key: 'text',
+  stage: 'text',
+  visit: 'int',
+  ordinal: 'int',
+  status: 'text',
+  skip_reason: 'text',
+  output: 'json',
+  outcome: 'text',
 });
 
 export interface RecordAnswer {
@@ -88,18 +128,23 @@ export interface RecordAnswer {
  * job has a smaller key (`hd`: one index lookup a statement), else it goes back to the queue and the claim decides.
  * $1 offset ms, $2 worker id, $3 queues this worker serves (null = all).
  */
-export function record(t: TableNames): Statement {
+export const record = (t: TableNames): Statement => ({ name: 'record', text: recordText(t, false) });
+
+/** The same where graphs are among them: outcomes with names, later visits, and nodes that a run passes on its way. */
+export const recordPassing = (t: TableNames): Statement => ({ name: 'record_passing', text: recordText(t, true) });
+
+function recordText(t: TableNames, passing: boolean): string {
   const now = clock('$1');
-  return {
-    name: 'record',
-    text: `
-    WITH d AS MATERIALIZED (SELECT * FROM ${recordRows.source('d', 4)}),
+  const rows = passing ? passingRows : recordRows;
+  const of = (text: string): string => (passing ? text : '');
+  return `
+    WITH d AS MATERIALIZED (SELECT * FROM ${rows.source('d', 4)}),
     lk AS MATERIALIZED (SELECT id, status FROM ${t.runs} WHERE id IN (SELECT rid FROM d) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED),
     hd AS MATERIALIZED (
       SELECT priority, run_at, run_id FROM ${t.jobs} WHERE state = ${DUE} AND ($3::text[] IS NULL OR queue = ANY ($3::text[]))
        ORDER BY priority DESC, run_at, run_id LIMIT 1),
     u AS (
-      UPDATE ${t.stageRuns} s SET status = d.status, output = d.output, skip_reason = d.skip_reason, attempt = s.attempt - d.back,
+      UPDATE ${t.stageRuns} s SET status = d.status, output = d.output,${of(' outcome = d.outcome,')} skip_reason = d.skip_reason, attempt = s.attempt - d.back,
              deferrals = s.deferrals + d.deferral, error_code = coalesce(d.code, s.error_code), error_message = coalesce(d.message, s.error_message),
              finished_at = CASE WHEN d.status = 'PENDING' THEN NULL ELSE ${now} END,
              claim_token = CASE WHEN d.status = 'PENDING' THEN NULL ELSE s.claim_token END, version = s.version + 1
@@ -109,10 +154,14 @@ export function record(t: TableNames): Statement {
                 (d.ntoken IS NOT NULL AND ($3::text[] IS NULL OR d.nqueue = ANY ($3::text[]))
                  AND (hd.run_id IS NULL OR j.priority > hd.priority OR j.priority = hd.priority AND (j.run_at, j.run_id) <= (hd.run_at, hd.run_id))) AS hand),
     n AS (
-      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, generation, node, position, key, stage, ordinal, status, attempt, claim_token, worker_id, created_at, started_at)
-      SELECT nid, rid, owner_id, generation, nnode, nposition, nkey, nstage, nordinal, CASE WHEN hand THEN 'RUNNING' ELSE 'PENDING' END,
+      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, generation, node, position, key, stage,${of(' visit,')} ordinal, status, attempt, claim_token, worker_id, created_at, started_at)
+      SELECT nid, rid, owner_id, generation, nnode, nposition, nkey, nstage,${of(' nvisit,')} nordinal, CASE WHEN hand THEN 'RUNNING' ELSE 'PENDING' END,
              CASE WHEN hand THEN 1 ELSE 0 END, CASE WHEN hand THEN ntoken END, CASE WHEN hand THEN $2 END, ${now}, CASE WHEN hand THEN ${now} END
-        FROM u WHERE nid IS NOT NULL),
+        FROM u WHERE nid IS NOT NULL),${of(`
+    passed AS (
+      INSERT INTO ${t.stageRuns} (id, run_id, owner_id, generation, node, position, key, stage, visit, ordinal, status, skip_reason, output, outcome, created_at, finished_at)
+      SELECT p.id, u.rid, u.owner_id, u.generation, p.node, p.position, p.key, p.stage, p.visit, p.ordinal, p.status, p.skip_reason, p.output, p.outcome, ${now}, ${now}
+        FROM ${passedRows.source('p', 4 + rows.width)} JOIN u ON u.sid = p.after),`)}
     moved AS (
       UPDATE ${t.jobs} j SET stage_run_id = u.nid, queue = u.nqueue, cap_ms = u.ncap, state = CASE WHEN hand THEN ${CLAIMED} ELSE ${DUE} END,
              claim_token = CASE WHEN hand THEN u.ntoken END, locked_by = CASE WHEN hand THEN $2 END, locked_at = CASE WHEN hand THEN ${now} END,
@@ -135,6 +184,5 @@ export function record(t: TableNames): Statement {
       SELECT rid, owner_id, ${slotOf('rid')}, CASE WHEN hand AND handed_events IS NOT NULL THEN handed_events ELSE events END, ${now} FROM u ORDER BY nr)
     SELECT lk.id IS NOT NULL AS locked, u.sid IS NOT NULL AS ok, coalesce(u.hand, false) AS handed_off, ended.awaited, ended.child
       FROM d LEFT JOIN u ON u.nr = d.nr LEFT JOIN lk ON lk.id = d.rid LEFT JOIN ended ON ended.id = d.rid
-     ORDER BY d.nr`,
-  };
+     ORDER BY d.nr`;
 }
