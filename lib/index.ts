@@ -315,3 +315,7 @@ export { createWorkflowEntities } from './persistence/entities/index.js';
 export { createWorkflowMigrations } from './persistence/migrations/index.js';
 export type { WorkflowMigrationsOptions } from './persistence/migrations/index.js';
 export type { WorkflowTablesOptions } from './persistence/table-names.js';
+
+export { WorkflowWebhooksModule } from './webhooks/workflow-webhooks.module.js';
+export type { WorkflowWebhooksOptions } from './webhooks/workflow-webhooks.module.js';
+export type { WebhookHook, WebhookSecrets, WebhookSecretsOf } from './services/webhooks/webhook-secrets.js';

@@ -27,7 +27,7 @@ import type { EventSink } from '../runtime/outbox/relayed-event.js';
 import { ResultHub } from '../runtime/result/result-hub.js';
 import { EventTriggers } from '../runtime/triggers/event-triggers.js';
 import { Schedules } from '../runtime/triggers/schedules.js';
-import { TriggerSpecs } from '../runtime/triggers/trigger-specs.js';
+import { TriggerSpecs } from '../engine/graph/index.js';
 import type { StartTriggered } from '../runtime/triggers/triggered-start.js';
 import { DelayedJobs } from '../runtime/wake/delayed-jobs.js';
 import { DueTimer } from '../runtime/wake/due-timer.js';

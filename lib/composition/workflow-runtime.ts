@@ -20,6 +20,7 @@ import type { WorkflowService } from '../services/workflow.service.js';
 import type { RouteAccess } from '../services/operations/route-access.js';
 import type { EventSender } from '../services/messages/event-sender.js';
 import type { ChildStarter } from '../services/start/child-starter.js';
+import { WebhookReceiver, type WebhookSettings } from '../services/webhooks/webhook-receiver.js';
 import type { TriggerStarter } from '../services/start/trigger-starter.js';
 import { Authorization } from './authorization.js';
 import { assembleServices } from './assemble-services.js';
@@ -142,6 +143,16 @@ export class WorkflowRuntime {
     if (this.#closed || (this.#stopping && !this.#opened.begun))
       throw new ShuttingDownError({ what: 'A call to the workflow engine' });
     return this.#opened.get();
+  }
+
+  /** What lets callers of webhooks in, for a controller. */
+  webhooks(settings: WebhookSettings): WebhookReceiver {
+    return new WebhookReceiver(
+      () => this.ready(),
+      (start) => this.#triggered.start(start),
+      this.#parts.log,
+      settings,
+    );
   }
 
   /** Resolves once what the host wrote so far has been touched. */

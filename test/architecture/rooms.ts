@@ -56,6 +56,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     context: types,
     runtime: types,
     rxjs: values,
+    'node:buffer': only(['isUtf8'], 'whether bytes are text is a plain function of them'),
+    'node:crypto': only(['createHash', 'timingSafeEqual'], 'secrets are compared in constant time'),
+    standardwebhooks: only(['Webhook'], 'a signature is a plain function of secret and message'),
   },
 
   // The outside, each library behind one door.
@@ -105,6 +108,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ['AsyncLocalStorage', 'AsyncResource'],
       'a step called inside the body of a step is known by its context, and nothing else may be in it',
     ),
+  },
+
+  webhooks: {
+    composition: only(['WORKFLOW_RUNTIME'], 'the engine of the app makes what answers'),
+    engine: values,
+    errors: values,
+    services: types,
+    'node:stream': types,
+    '@nestjs/common': values,
+    '@nestjs/core': values,
   },
 
   // The knot: the files that see every room, and tie the engine's ports to their implementations.
@@ -164,6 +177,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     services: values,
     'workflow.constants.ts': values,
     'workflow.module.ts': values,
+    webhooks: values,
   },
 
   // Kits, exported as subpaths.
@@ -215,6 +229,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   uuid: ['composition'],
   '@marcbachmann/cel-js': ['engine'],
   croner: ['engine'],
+  standardwebhooks: ['services'],
 };
 
 /** No part of the running app: what they load, it does not. */

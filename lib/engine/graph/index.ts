@@ -5,7 +5,9 @@ export type {
   CompiledTrigger,
   GraphBody,
 } from './compiled-graph.js';
-export { compileTrigger } from './checked-trigger.js';
+export { receivedStart } from './received-start.js';
+export type { StartMade } from './received-start.js';
+export { TriggerSpecs } from './trigger-specs.js';
 export { evaluateMapping } from './compiled-mapping.js';
 export type { CompiledMapping } from './compiled-mapping.js';
 export type { GraphCatalogue, GraphStageType } from './graph-catalogue.js';

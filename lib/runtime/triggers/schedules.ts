@@ -1,4 +1,4 @@
-import { evaluateMapping, type CompiledTrigger } from '../../engine/graph/index.js';
+import { evaluateMapping, type CompiledTrigger, type TriggerSpecs } from '../../engine/graph/index.js';
 import { ExpressionValues } from '../../engine/expression/index.js';
 import type { ClaimedSchedule, ScheduleMove, WorkflowStore } from '../../engine/ports/index.js';
 import { CronText, type DueInstants, dueInstants, jitterMs, Schedule, ZoneClock } from '../../engine/schedule/index.js';
@@ -6,7 +6,6 @@ import { parseDurationMs } from '../../engine/time/index.js';
 import { WorkflowError } from '../../errors/index.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { ScheduleTally } from './schedule-tally.js';
-import type { TriggerSpecs } from './trigger-specs.js';
 import type { StartTriggered } from './triggered-start.js';
 
 export interface SchedulesParts {

@@ -14,7 +14,9 @@ export interface TriggerName {
 export interface TriggeredStart {
   readonly trigger: TriggerName;
   /** What it is started for: an instant, an event. One run for each, however often it is asked for. */
-  readonly cause: { readonly at: string } | { readonly event: string };
+  readonly cause: { readonly at: string } | { readonly event: string } | { readonly message: string };
+  /** Digest of what was given, where the same cause must not come with something else; left out: of the input. */
+  readonly given?: Buffer;
   /** Of the graph's own making, as if a caller had given it: one run for each, whatever it was started for. */
   readonly key: string | null;
   readonly ownerId: string | null;
@@ -32,6 +34,8 @@ export interface TriggeredRun {
   readonly runId: string;
   /** False: it was started before, for the same. */
   readonly created: boolean;
+  /** False: the run that was there was started with something else. */
+  readonly sameInput: boolean;
   /** The rate of starts had no room: the run has FAILED. */
   readonly refused: boolean;
 }

@@ -56,7 +56,7 @@ export class TriggerStarter {
     engine: EnginePort,
     definition: StartableDefinition,
     start: ReadStart,
-    { trigger, cause, key, input, chain, depth }: TriggeredStart,
+    { trigger, cause, key, given, input, chain, depth }: TriggeredStart,
   ): Promise<TriggeredRun> {
     const { store, nextId } = engine;
     const prepared = await this.#preparer.prepare({ definition, input, start, awaited: false, nextId });
@@ -68,7 +68,7 @@ export class TriggerStarter {
         key === null
           ? {
               digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause)]),
-              inputDigest: digest([prepared.input]),
+              inputDigest: given ?? digest([prepared.input]),
               ttlMs: this.#keyTtlMs,
             }
           : startKey({ ownerId, definitionId: trigger.definitionId, key, input, ttlMs: this.#keyTtlMs }),
@@ -80,6 +80,12 @@ export class TriggerStarter {
       if (created!.dueInMs > 0) engine.dueIn(created!.dueInMs);
       engine.announce({ work: created!.dueInMs === 0 });
     }
-    return { runId: created!.runId, created: created!.created && refused.size === 0, refused: refused.size > 0 };
+    const digests = [created!.inputDigest, run.idempotency!.inputDigest] as const;
+    return {
+      runId: created!.runId,
+      created: created!.created && refused.size === 0,
+      sameInput: digests[0] === null || digests[0].equals(digests[1]),
+      refused: refused.size > 0,
+    };
   }
 }

@@ -1,11 +1,18 @@
-import type { ExpressionValues } from '../../engine/expression/index.js';
-import { type CompiledTrigger, evaluateMapping } from '../../engine/graph/index.js';
-import type { SubjectName } from '../../engine/ports/index.js';
-import type { TriggeredStart } from './triggered-start.js';
+import type { ExpressionValues } from '../expression/index.js';
+import type { SubjectName } from '../ports/index.js';
+import type { CompiledTrigger } from './compiled-graph.js';
+import { evaluateMapping } from './compiled-mapping.js';
+
+/** What a run is started with. */
+export interface StartMade {
+  readonly input: unknown;
+  readonly subject: SubjectName | null;
+  /** Null: the graph gives none. */
+  readonly key: string | null;
+}
 
 export type ReceivedStart =
-  | { readonly ok: true; readonly start: Pick<TriggeredStart, 'input' | 'subject' | 'key'> }
-  | { readonly ok: false; readonly problem: string };
+  { readonly ok: true; readonly start: StartMade } | { readonly ok: false; readonly problem: string };
 
 /**
  * What a trigger makes of something that it received: the run's input (what was received, where it has no mapping), its subject (that of

@@ -1,5 +1,6 @@
-import { decodeJson } from '../../engine/codec/index.js';
-import { compileTrigger, type CompiledTrigger } from '../../engine/graph/index.js';
+import { decodeJson } from '../codec/index.js';
+import { compileTrigger } from './checked-trigger.js';
+import type { CompiledTrigger } from './compiled-graph.js';
 
 /** Specs that are remembered: a process meets the same few at every pass. */
 const MOST_KNOWN = 1_000;

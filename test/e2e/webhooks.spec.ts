@@ -1,0 +1,270 @@
+import type { INestApplication, Type } from '@nestjs/common';
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DefinitionsService, WorkflowService, WorkflowWebhooksModule } from 'nestjs-workflow-engine';
+import { WorkflowTester } from 'nestjs-workflow-engine/testing';
+import { Webhook } from 'standardwebhooks';
+import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../../lib/composition/workflow-runtime.js';
+import { EXPENSES, expenseGraph } from './expenses.js';
+
+const SECRET = `whsec_${Buffer.from('a secret of thirty-two letters..').toString('base64')}`;
+const OLD = `whsec_${Buffer.from('the secret that it replaces.....').toString('base64')}`;
+const secrets: { current: string | string[] | null } = { current: SECRET };
+
+describe.each([
+  ['rawBody: true', { rawBody: true }],
+  ['no body parser', { bodyParser: false }],
+])('webhooks, with %s', (_case, nest) => {
+  let tester: WorkflowTester;
+  let base: string;
+  let hooks: Record<string, string>;
+
+  beforeAll(async () => {
+    tester = await openTester(nest);
+    base = await addressOf(tester);
+    hooks = await publish(tester, [
+      { id: 'signed', type: 'webhook', auth: 'signature' },
+      { id: 'token', type: 'webhook', auth: 'token' },
+      {
+        id: 'keyed',
+        type: 'webhook',
+        auth: 'token',
+        key: 'string(event.amount)',
+        input: { amount: 'event.amount + 1' },
+      },
+    ]);
+  });
+  afterAll(() => tester.close());
+  beforeEach(() => {
+    secrets.current = SECRET;
+  });
+
+  let count = 0;
+  const now = async (): Promise<Date> => tester.now();
+
+  async function signed(
+    body: string,
+    given: { id?: string; at?: Date; secret?: string; signedBody?: string; type?: string } = {},
+  ) {
+    const {
+      id = `msg-${++count}`,
+      at = await now(),
+      secret = SECRET,
+      signedBody = body,
+      type = 'application/json',
+    } = given;
+    const headers = {
+      'content-type': type,
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(secret).sign(id, at, signedBody),
+    };
+    return call('signed', body, headers);
+  }
+
+  async function call(hook: string, body: string | Buffer, headers: Record<string, string>) {
+    const response = await fetch(`${base}/workflow-hooks/${hooks[hook] ?? hook}`, { method: 'POST', body, headers });
+    const text = await response.text();
+    return { status: response.status, body: JSON.parse(text) as Record<string, unknown>, headers: response.headers };
+  }
+
+  const tokened = (hook: string, body: string | Buffer, given: Record<string, string> = {}) =>
+    call(hook, body, { 'content-type': 'application/json', authorization: `Bearer ${SECRET}`, ...given });
+
+  it('TRIG-2: a message that is signed starts a run, once, whatever its spaces', async () => {
+    const body = '{ "amount" : 1.0,\n "z":"\\u00e9é" }';
+    const first = await signed(body, { id: 'once' });
+    expect(first).toMatchObject({ status: 202, body: { run: expect.any(String), created: true } });
+    expect(await signed(body, { id: 'once' })).toMatchObject({
+      status: 202,
+      body: { run: first.body.run, created: false },
+    });
+    expect(
+      await tester.app
+        .get(WorkflowService)
+        .asOperator()
+        .get(first.body.run as string),
+    ).toMatchObject({
+      definition: 'expense-approval',
+      input: { amount: 1, z: 'éé' },
+    });
+  });
+
+  it('TRIG-2: the same webhook-id with another body is 409, though it means the same', async () => {
+    await signed('{"amount":1}', { id: 'twice' });
+    expect(await signed('{"amount": 1}', { id: 'twice' })).toMatchObject({
+      status: 409,
+      body: { code: 'IDEMPOTENCY_CONFLICT' },
+    });
+  });
+
+  it('TRIG-2: a wrong, missing or old signature is 401, and nothing is started', async () => {
+    const body = '{"amount":1}';
+    expect((await signed(body, { secret: OLD })).status).toBe(401);
+    expect((await signed(body, { signedBody: '{"amount":2}' })).status).toBe(401);
+    expect((await signed(body, { at: new Date((await now()).getTime() - 301_000) })).status).toBe(401);
+    expect((await signed(body, { at: new Date((await now()).getTime() + 302_000) })).status).toBe(401);
+    expect((await call('signed', body, { 'content-type': 'application/json' })).status).toBe(401);
+    expect((await tokened('signed', body)).status).toBe(401);
+    expect((await signed(body, { at: new Date((await now()).getTime() - 290_000) })).status).toBe(202);
+  });
+
+  it('TRIG-2: several secrets are a rotation; none lets nobody in', async () => {
+    secrets.current = [OLD, SECRET];
+    expect((await signed('{"amount":1}')).status).toBe(202);
+    expect((await signed('{"amount":1}', { secret: OLD })).status).toBe(202);
+    for (const none of [null, '', [], ['', 'no base64 !']]) {
+      secrets.current = none;
+      expect((await signed('{"amount":1}')).status).toBe(401);
+    }
+    secrets.current = null;
+    expect((await tokened('token', '{"amount":1}', { authorization: 'Bearer ' })).status).toBe(401);
+  });
+
+  it('TRIG-2: a token lets in by either header; without webhook-id each call is a run', async () => {
+    const one = await tokened('token', '{"amount":1}');
+    const two = await tokened('token', '{"amount":1}', { authorization: '', 'x-workflow-token': SECRET });
+    expect([one.status, two.status, one.body.run === two.body.run]).toEqual([202, 202, false]);
+    expect((await tokened('token', '{"amount":1}', { authorization: 'Bearer wrong' })).status).toBe(401);
+  });
+
+  it('TRIG-2: the graph’s own key makes one run of many messages', async () => {
+    const one = await tokened('keyed', '{"amount":7}', { 'webhook-id': 'k1' });
+    const two = await tokened('keyed', '{"amount":7}', { 'webhook-id': 'k2' });
+    expect(two).toMatchObject({ status: 202, body: { run: one.body.run, created: false } });
+  });
+
+  it('TRIG-2: a webhook that is unknown, or retired, is 404, told alike', async () => {
+    const unknown = await tokened('01900000-0000-7000-8000-000000000000', '{}');
+    expect(unknown).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect((await tokened('no-uuid', '{}')).body).toEqual(unknown.body);
+    const [old] = Object.values(await publish(tester, [{ id: 'old', type: 'webhook', auth: 'token' }], 'short-lived'));
+    await tester.app.get(DefinitionsService).retire('short-lived');
+    expect(await tokened(old!, '{}')).toMatchObject({ status: 404, body: unknown.body });
+  });
+
+  it('TRIG-2: a body that is no JSON, or not the graph’s input, is 400 and says where', async () => {
+    expect(await signed('{"amount":}')).toMatchObject({ status: 400 });
+    expect(await signed('{"amount":"much"}')).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_INPUT', issues: [expect.objectContaining({ path: ['amount'] })] },
+    });
+    expect(await tokened('keyed', '{}')).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+  });
+
+  it('FAULT H15: bytes that are no text are 415, larger ones than allowed 413', async () => {
+    const octets = { 'content-type': 'application/octet-stream' };
+    const answered = (await tokened('token', Buffer.from([0xff, 0xfe, 0, 1, 2, 3]), octets)).status;
+    expect(answered).toBe(415);
+    const large = JSON.stringify({ amount: 1, text: 'x'.repeat(3_000) });
+    expect((await signed(large)).status).toBe(413);
+  });
+
+  it('FAULT H15: XML and forms are signed as they came, and are texts to the graph', async () => {
+    for (const [type, body] of [
+      ['application/xml', '<a  b="1"/>'],
+      ['application/x-www-form-urlencoded', 'amount=1&x=%20+'],
+    ] as const) {
+      // Let in by the signature, then refused by the graph, which wants an object.
+      expect(await signed(body, { type })).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    }
+  });
+
+  it('TRIG-2: 413 comes before the rest of the body does', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest(`${base}/workflow-hooks/${hooks.token}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/octet-stream', 'content-length': '5000000' },
+      });
+      request.on('response', (response) => resolve(response.statusCode)).on('error', reject);
+      // The first bytes of many, and no more.
+      request.write(Buffer.alloc(10, 'a'));
+    });
+    expect(status).toBe(413);
+  });
+});
+
+describe('webhooks', () => {
+  it('LIMIT-3: above the rate of starts they are 429, with when to come again', async () => {
+    secrets.current = SECRET;
+    const tester = await openTester({ rawBody: true });
+    try {
+      const base = await addressOf(tester);
+      const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }], 'rated', {
+        limits: { startsPerMinute: 1 },
+      });
+      const { store } = await tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready();
+      store.clockOffsetMs += 60_000 - ((await tester.now()).getTime() % 60_000);
+      const call = () =>
+        fetch(`${base}/workflow-hooks/${hook}`, {
+          method: 'POST',
+          body: '{"amount":1}',
+          headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET, 'webhook-id': 'one' },
+        });
+      expect((await call()).status).toBe(202);
+      // Known already: no start.
+      expect((await call()).status).toBe(202);
+      const refused = await fetch(`${base}/workflow-hooks/${hook}`, {
+        method: 'POST',
+        body: '{"amount":1}',
+        headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET },
+      });
+      expect(refused.status).toBe(429);
+      const after = Number(refused.headers.get('retry-after'));
+      expect(after > 0 && after <= 60).toBe(true);
+    } finally {
+      await tester.close();
+    }
+  });
+
+  it('FAULT H15: where only a parsed body is left it is 415, which says what to set', async () => {
+    const tester = await openTester({});
+    try {
+      const base = await addressOf(tester);
+      const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }]);
+      const response = await fetch(`${base}/workflow-hooks/${hook}`, {
+        method: 'POST',
+        body: '{"amount":1}',
+        headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET },
+      });
+      expect(response.status).toBe(415);
+      expect(((await response.json()) as { message: string }).message).toContain('rawBody: true');
+    } finally {
+      await tester.close();
+    }
+  });
+
+  it('MOD-1: options that are wrong are refused, all at once', () => {
+    const wrong = { secrets: 'x', path: 'a b', tolerance: '2 h', maxBytes: 0 } as never;
+    expect(() => WorkflowWebhooksModule.forRoot(wrong)).toThrow(/secrets(.|\n)*path(.|\n)*maxBytes(.|\n)*tolerance/);
+  });
+});
+
+function openTester(nest: object): Promise<WorkflowTester> {
+  return WorkflowTester.create({
+    store: 'memory',
+    workflow: {},
+    imports: [WorkflowWebhooksModule.forRoot({ secrets: () => secrets.current, maxBytes: 2_000 })],
+    providers: EXPENSES as Type[],
+    createApp: (module) => module.createNestApplication(nest),
+  });
+}
+
+async function addressOf(tester: WorkflowTester): Promise<string> {
+  const app = tester.app as INestApplication;
+  await app.listen(0, '127.0.0.1');
+  return `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+}
+
+/** Publishes a graph with these triggers. Returns their addresses. */
+async function publish(
+  tester: WorkflowTester,
+  triggers: object[],
+  id = 'expense-approval',
+  settings: object = {},
+): Promise<Record<string, string>> {
+  await tester.app.get(DefinitionsService).publish({ ...expenseGraph('sepa', id), settings, triggers });
+  const { store } = await tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready();
+  const rows = await store.listTriggers({ definitionId: id, limit: 10 }, { owner: null });
+  return Object.fromEntries(rows.map((row) => [row.triggerId, row.id]));
+}
