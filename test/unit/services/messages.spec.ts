@@ -169,7 +169,9 @@ describe('emit', () => {
       kit.service.emit({ key: 'paid', payload: { amount: 1 }, subject }),
     );
     expect(duplicate).toBe(false);
-    expect(kit.emitted).toEqual([{ id: eventId, ownerId: 'a', key: 'paid', subject, payload: '{"amount":1}' }]);
+    expect(kit.emitted).toEqual([
+      { id: eventId, ownerId: 'a', key: 'paid', subject, payload: '{"amount":1}', source: null },
+    ]);
     expect(await kit.store.unmatchedEvents(0, 10)).toEqual(kit.emitted);
     expect(kit.hints).toEqual([]);
   });
