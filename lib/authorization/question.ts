@@ -17,7 +17,7 @@ type Named =
 export function questionText(request: Named): string {
   switch (request.kind) {
     case 'stage':
-      return `Stage ${request.stage.key} (${request.stage.runId}) of run ${request.run.id}`;
+      return `${request.escalation ? 'Escalation' : 'Stage'} ${request.stage.key} (${request.stage.runId}) of run ${request.run.id}`;
     case 'operation':
       return `Operation ${request.operation} on run ${request.run.id}`;
     case 'definition':

@@ -7,6 +7,7 @@ import {
   type GetAuthorizer,
 } from '../authorization/index.js';
 import { Deadlines } from '../runtime/background/deadlines.js';
+import { actionType, builtInType } from '../runtime/nodes/index.js';
 import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { OperationGate } from '../services/operations/operation-gate.js';
 import { findAuthorizer } from './find-authorizer.js';
@@ -67,7 +68,7 @@ export class Authorization {
   #warn(hasOwn: boolean): void {
     const { log, options, registry } = this.#parts;
     const { abilities, operations } = options.authorization;
-    for (const id of Object.keys(abilities).filter((stage) => !registry.stages.has(stage))) {
+    for (const id of Object.keys(abilities).filter((type) => !registry.stages.has(type) && !isOwnType(type))) {
       log.warn(`authorization.abilities names the stage "${id}", which this app does not have.`);
     }
     if (hasOwn) return;
@@ -86,3 +87,6 @@ export class Authorization {
     }
   }
 }
+
+/** A type of the engine's own, of nodes or of escalations. */
+const isOwnType = (type: string): boolean => (builtInType(type) ?? actionType(type)) !== undefined;

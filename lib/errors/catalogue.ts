@@ -2,6 +2,7 @@ import { ACCESS_CODES } from './codes/access.codes.js';
 import { APPROVAL_CODES } from './codes/approval.codes.js';
 import { DEFINITION_CODES } from './codes/definition.codes.js';
 import type { ErrorCodeEntry } from './codes/error-code-entry.js';
+import { ESCALATION_CODES } from './codes/escalation.codes.js';
 import { EVENT_CODES } from './codes/event.codes.js';
 import { GRAPH_CODES } from './codes/graph.codes.js';
 import { LIMIT_CODES } from './codes/limit.codes.js';
@@ -24,6 +25,7 @@ const CODES = {
   ...EVENT_CODES,
   ...LIMIT_CODES,
   ...APPROVAL_CODES,
+  ...ESCALATION_CODES,
   ...ACCESS_CODES,
   ...STORE_CODES,
 } as const;

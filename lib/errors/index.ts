@@ -52,6 +52,8 @@ export type {
   SeatDecidedParams,
   StageUnclearParams,
 } from './approval.errors.js';
+export { NoRecipientsError } from './escalation.errors.js';
+export type { NoRecipientsParams } from './escalation.errors.js';
 export { ERROR_CODES, findErrorCode, formatMessage } from './catalogue.js';
 export type { ErrorCode, MessageOverrides } from './catalogue.js';
 export type { ErrorCodeEntry } from './codes/error-code-entry.js';

@@ -21,6 +21,11 @@ export interface StageAuthorization {
    * `checkCompletion` of a stage that suspended itself.
    */
   readonly phase: 'execute' | 'resume' | 'completion';
+  /**
+   * It is asked for an escalation of a graph's node, whose time has come: `level` is the how-manieth of the node, from 1, `action` its
+   * type, as `stage.id` is. A denial fails the escalation alone. Left out: it is asked for the stage of a node.
+   */
+  readonly escalation?: { readonly level: number; readonly action: string };
 }
 
 /** Anything else, undefined too, is no answer, and denies. `reason` is stored with the failed stage: nothing secret. */

@@ -5,7 +5,10 @@ import type { EngineEventType } from '../engine/state/rows.js';
 export type WorkflowEventType = EngineEventType;
 
 /** Of those what is told of runs and their stages. */
-export type RunEventType = Extract<WorkflowEventType, `run:${string}` | `stage:${string}` | `approval:${string}`>;
+export type RunEventType = Extract<
+  WorkflowEventType,
+  `run:${string}` | `stage:${string}` | `approval:${string}` | `escalation:${string}`
+>;
 
 /** What each event carries as `data`. Instants are ISO 8601. */
 export interface WorkflowEventData {
@@ -61,6 +64,19 @@ export interface WorkflowEventData {
     readonly by: string | null;
     readonly reason: string | null;
   };
+  /**
+   * A visit has taken long, and what was to happen then has happened. `outcome` and `taken` are those of `take_edge`: whether the
+   * run went on by that edge, or the visit had ended by itself in the same moment. `skipped`: its stage found nothing to do.
+   */
+  'escalation:fired': EscalationEventData & {
+    readonly outcome?: string;
+    readonly taken?: boolean;
+    readonly skipped?: true;
+  };
+  /** These people are to be told: `to` are their ids. The engine sends nothing itself. */
+  'escalation:notified': EscalationEventData & { readonly to: readonly string[]; readonly message: string | null };
+  /** It could not be done, and is not tried again. The visit and its run go on. */
+  'escalation:failed': EscalationEventData & { readonly code: string; readonly message: string };
 }
 
 /** A version of a graph. */
@@ -73,6 +89,13 @@ export type DefinitionEventData = EventData & {
 
 /** Which round it is about, and which stage of approval of it, from 0. */
 export type ApprovalEventData = EventData & { readonly round: string; readonly stage: number };
+
+/** `escalation` is the id of its stage run, `level` the how-manieth of its node, from 1, `action` its type. */
+export type EscalationEventData = EventData & {
+  readonly escalation: string;
+  readonly level: number;
+  readonly action: string;
+};
 
 /** Open: a later version may add to it. */
 export type EventData = Readonly<Record<string, unknown>>;
@@ -90,8 +113,8 @@ export interface WorkflowEventOf<T extends WorkflowEventType> {
   readonly type: T;
   /** Null on `definition:*` events: no run stands behind them. */
   readonly run: T extends RunEventType ? RunRef : null;
-  /** The stage run it is about; only on `stage:*` and `approval:*` events. */
-  readonly stage: T extends `stage:${string}` | `approval:${string}` ? StageRunRef : undefined;
+  /** The stage run it is about; only on `stage:*`, `approval:*` and `escalation:*` events. */
+  readonly stage: T extends `stage:${string}` | `approval:${string}` | `escalation:${string}` ? StageRunRef : undefined;
   /** Who it belongs to: the stored id. Of a definition null where all owners share it. */
   readonly owner: string | null;
   /** What the run is about, or null. */

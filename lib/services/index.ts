@@ -33,6 +33,7 @@ export type {
   RunPage,
   RunSummary,
   RunView,
+  EscalationView,
   StageRunView,
   StepView,
 } from './runs/run-views.js';

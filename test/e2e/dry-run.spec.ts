@@ -268,12 +268,12 @@ describe('dry runs', () => {
   });
 
   it('RUN-7: what is said of nodes that there are not, or that say it themselves, is refused at once', async () => {
-    const options = { outputs: { chidl: {}, near: true, pay: {} }, outcomes: { pay: 'refused', done: 'paid' } };
+    const options = { outputs: { childs: {}, near: true, pay: {} }, outcomes: { pay: 'refused', done: 'paid' } };
     await expect(as('a', () => workflows.dryRun('expense', { amount: 1 }, options))).rejects.toMatchObject({
       code: 'INVALID_OPTIONS',
       params: {
         problems: [
-          { path: 'outputs.chidl', message: 'is about no node of expense; did you mean "child"?' },
+          { path: 'outputs.childs', message: 'is about no node of expense; did you mean "child"?' },
           { path: 'outputs.near', message: 'is what the condition itself says; say what it reads' },
           { path: 'outcomes.pay', message: 'must be one of its outcomes: done, skipped' },
           { path: 'outcomes.done', message: 'must be one of its outcomes: none' },

@@ -24,8 +24,13 @@ export interface CompiledDefinition {
 export interface DefinitionWays {
   /** What a new run begins with. */
   start(run: Omit<EnteredRun, 'stageRunCount'>, delayed: boolean, context: DecideContext): Transition;
-  /** What follows once these visits of nodes have ended, all of them at once. */
-  settled(state: RunState, ended: readonly NodeVisited[], context: DecideContext): Transition;
+  /** What follows once these visits of nodes, and these escalations (stage run ids), have ended, all of them at once. */
+  settled(
+    state: RunState,
+    ended: readonly NodeVisited[],
+    escalated: readonly string[],
+    context: DecideContext,
+  ): Transition;
   /**
    * What follows the end of a node where a worker knows it without looking at other rows, by what had ended before it; else null.
    * Then nothing of the run but that node has been open.
@@ -71,6 +76,8 @@ export interface CompiledNode {
   /** `true`: the output is an object by stage key, even with one branch. */
   readonly parallel: boolean;
   readonly stages: readonly CompiledStage[];
+  /** What happens when a visit of it takes long, in the order of its levels; each a stage with a key of its own. Absent: nothing. */
+  readonly escalations?: readonly CompiledStage[];
 }
 
 export interface CompiledStage {
@@ -88,6 +95,8 @@ export interface CompiledStage {
   readonly queue: string | null;
   /** The class has a `cancel(ctx)` hook: a cancel of a live stage run needs a durable job. */
   readonly hasCancelHook: boolean;
+  /** Of an escalation: milliseconds after its visit began. Absent: it is none. */
+  readonly afterMs?: number;
 }
 
 export interface WhenContext {

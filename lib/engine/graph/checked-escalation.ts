@@ -1,8 +1,10 @@
+import { chooseRetryPolicy } from '../retry/index.js';
 import { parseDurationMs } from '../time/index.js';
 import { peopleSites } from './built-in-types.js';
 import type { CompiledEscalation } from './compiled-graph.js';
 import { escalationActions, isEscalationAction, stageAction, uncheckedEscalation } from './escalation-schemas.js';
 import { freezeDeep } from './freeze-deep.js';
+import type { GraphStageType } from './graph-catalogue.js';
 import type { GraphCheck } from './graph-check.js';
 import type { GraphPath } from './graph-problem.js';
 import { parseWith } from './schema-issues.js';
@@ -41,7 +43,7 @@ export async function checkEscalations(
     const action = await checkAction(parts.action, [...path, 'action'], node, nodeType, check);
     if (action === undefined) continue;
     if (action.type === 'take_edge') outcomes.push(String(action.action.outcome));
-    compiled.push({ afterMs: parseDurationMs(parts.after, 'after'), ...action });
+    compiled.push({ level: at + 1, afterMs: parseDurationMs(parts.after, 'after'), ...action });
   }
   return { compiled, outcomes };
 }
@@ -52,11 +54,13 @@ async function checkAction(
   node: string,
   nodeType: unknown,
   check: GraphCheck,
-): Promise<Omit<CompiledEscalation, 'afterMs'> | undefined> {
+): Promise<Omit<CompiledEscalation, 'level' | 'afterMs'> | undefined> {
   const { type } = given;
+  const stageType = isEscalationAction(type) ? undefined : check.stageType(type, [...path, 'type']);
   const schema = isEscalationAction(type) ? escalationActions[type] : stageAction;
   const parts = parseWith(schema, given, { path }, check.problems) as ActionParts | undefined;
-  const config = isEscalationAction(type) ? undefined : await checkStage(type, parts, path, check);
+  const config =
+    stageType && parts && (await checkStageConfig(parts.config, stageType, type, [...path, 'config'], check.problems));
   if (parts === undefined) return undefined;
   if (type === 'reassign' && nodeType !== 'approval') {
     const message = `Only an approval can be given to others: reassign does not fit a node of type ${String(nodeType)}`;
@@ -71,16 +75,24 @@ async function checkAction(
     action: freezeDeep({ ...parts, ...(config === undefined ? {} : { config }) }),
     to,
     input: check.mapping(parts.input, 'node', [...path, 'input'], node),
+    ...traitsOf(stageType, check),
   };
 }
 
-async function checkStage(
-  type: string,
-  parts: ActionParts | undefined,
-  path: GraphPath,
-  check: GraphCheck,
-): Promise<unknown> {
-  const stageType = check.stageType(type, [...path, 'type']);
-  if (stageType === undefined || parts === undefined) return undefined;
-  return checkStageConfig(parts.config, stageType, type, [...path, 'config'], check.problems);
+/** Those of the action's type: a node's own retry and queue say nothing of what happens because it takes long. */
+function traitsOf(
+  type: GraphStageType | undefined,
+  { defaults, settingsRetry }: GraphCheck,
+): Pick<CompiledEscalation, 'retry' | 'timeoutMs' | 'queue' | 'hasCancelHook'> {
+  return {
+    retry: chooseRetryPolicy({
+      ...(settingsRetry && { settings: settingsRetry }),
+      ...(type?.retry && { stage: type.retry }),
+      moduleDefault: defaults.retry,
+      cap: defaults.maxAttemptsCap,
+    }),
+    timeoutMs: type?.timeoutMs ?? null,
+    queue: type?.queue ?? null,
+    hasCancelHook: type?.hasCancelHook ?? false,
+  };
 }

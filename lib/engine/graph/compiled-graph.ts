@@ -57,6 +57,8 @@ export interface GraphBody {
 }
 
 export interface CompiledEscalation {
+  /** Which one of its node, from 1. */
+  readonly level: number;
   readonly afterMs: number;
   /** `notify`, `reassign`, `start_workflow`, `take_edge`, or a stage. */
   readonly type: string;
@@ -64,7 +66,13 @@ export interface CompiledEscalation {
   readonly action: Readonly<Record<string, unknown>>;
   /** Whom it is about: an expression, or the ids; null where it is about nobody. */
   readonly to: Expression | readonly string[] | null;
+  /** What the action is given; null = the run's input. */
   readonly input: CompiledMapping | null;
+  /** What holds for the action itself, and not what holds for its node. */
+  readonly retry: CompiledRetryPolicy;
+  readonly timeoutMs: number | null;
+  readonly queue: string | null;
+  readonly hasCancelHook: boolean;
 }
 
 export interface CompiledTrigger {

@@ -36,7 +36,7 @@ export interface RunDetails extends RunRow {
   readonly input: JsonText;
   readonly output: JsonText | null;
   readonly failureParams: JsonText | null;
-  /** Every stage run that is open is SUSPENDED, and there is one: nothing runs or is due. */
+  /** Every stage run that is open is SUSPENDED, and there is one: nothing runs or is due. Escalations don't count. */
   readonly waiting: boolean;
 }
 
@@ -64,6 +64,8 @@ export interface StageRunRow {
   readonly outcome: string | null;
   /** What its body last said of how far it is (OBS-3). */
   readonly progress: StageProgress | null;
+  /** When its job is due, while that waits for its time: an escalation's, a retry's. */
+  readonly dueAt: string | null;
 }
 
 /** A failed or lost attempt (FAIL-2). Successful attempts are the stage run itself. */
@@ -114,7 +116,7 @@ export interface LogLineRow {
 
 export interface RunHistory {
   readonly run: RunDetails;
-  /** Of all generations, in order of generation and ordinal. */
+  /** Of all generations, in order of generation and ordinal; escalations after the visit that they stand beside. */
   readonly stageRuns: readonly StageRunRow[];
   readonly attempts: readonly AttemptRow[];
   /** By stage run, in its order; in a stage run: with a place first, in order, then the others as they were made. */
@@ -141,7 +143,7 @@ export type ChangeDecision<R> =
 export interface LockedRun {
   readonly row: RunRow;
   readonly state: RunState;
-  /** Jobs of this run, in any state. */
+  /** Jobs of this run, in any state; those of escalations are not counted: they move nothing until their time. */
   readonly jobCount: number;
   /** Milliseconds since any of its stage runs moved. */
   readonly idleMs: number;

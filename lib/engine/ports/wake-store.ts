@@ -38,6 +38,16 @@ export interface StuckPage {
   readonly next: string | null;
 }
 
+export interface PromotedJobs {
+  readonly promoted: number;
+  /** Of those: retries. */
+  readonly retries: number;
+  /** Of those: escalations that have not been tried yet. */
+  readonly escalations: number;
+  /** Milliseconds until the next one is due, or null. */
+  readonly nextInMs: number | null;
+}
+
 export interface WakeStore {
   /** `aheadMs`: how far `wake(now)` lies ahead of the clock (WAKE-5); it moves what is due, never leases or stuck runs. */
   probe(thresholds: {
@@ -49,11 +59,8 @@ export interface WakeStore {
     aheadMs: number;
   }): Promise<WakeProbe>;
 
-  /** Delayed jobs whose time has come become due, PENDING runs RUNNING. Never waits. Returns how many, and how many were retries. */
-  promoteDelayed(
-    limit: number,
-    aheadMs: number,
-  ): Promise<{ promoted: number; retries: number; nextInMs: number | null }>;
+  /** Delayed jobs whose time has come become due, PENDING runs RUNNING. Never waits. */
+  promoteDelayed(limit: number, aheadMs: number): Promise<PromotedJobs>;
 
   /**
    * Jobs that were sent `requeueAfterMs` ago and that nobody has claimed are due again: their messages count as lost (JOB-5), or
@@ -62,7 +69,7 @@ export interface WakeStore {
   requeueSent(requeueAfterMs: number, limit: number): Promise<number>;
 
   /**
-   * RUNNING runs without a job that have not moved for `stuckAfterMs`. Looks at `limit` unfinished runs after `after`, in id
+   * RUNNING runs without a job, but for those of escalations, that have not moved for `stuckAfterMs`. Looks at `limit` unfinished runs after `after`, in id
    * order: a rotating slice, so that its cost does not grow with the runs that sleep. `changeRun` checks again under the lock.
    */
   findStuck(stuckAfterMs: number, after: string | null, limit: number): Promise<StuckPage>;

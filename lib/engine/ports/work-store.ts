@@ -173,7 +173,9 @@ export type SettleEvent =
       readonly stageRunId: string;
       readonly key: string;
       readonly failure: FailureRecord;
-    };
+    }
+  /** An escalation has done what it is for, or has failed: neither ends the visit by itself, nor the run (ESC-2). */
+  | { readonly type: 'escalation-ended'; readonly stageRunId: string; readonly failure: FailureRecord | null };
 
 /**
  * Asked after fence and lock, inside the transaction, once a run: all that the outcomes of one call came to is given at once,

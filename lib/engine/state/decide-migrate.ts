@@ -1,5 +1,7 @@
 import type { CompiledDefinition, CompiledNode } from '../definition/compiled-definition.js';
+import { findStage } from './decide.js';
 import { NO_CHANGE } from './enter-node.js';
+import { isEscalation } from './escalation-key.js';
 import type { RunState, StageRunState, Transition } from './rows.js';
 import { isTerminalStageRun } from './statuses.js';
 
@@ -20,7 +22,8 @@ export function decideMigrate(target: CompiledDefinition, definitionKey: string,
     const why = running.length === 1 ? `Stage ${running[0]} is running` : `Stages ${running.join(', ')} are running`;
     return { refused: `${why} right now. Try again when nothing of it runs: while it waits, or after a failure.` };
   }
-  const open = state.stageRuns.filter(({ status }) => !isTerminalStageRun(status));
+  const visits = state.stageRuns.filter((stageRun) => !isEscalation(stageRun));
+  const open = visits.filter(({ status }) => !isTerminalStageRun(status));
   if (target.ways && open.length > 1) {
     const at = open.map(({ key }) => key).join(', ');
     return {
@@ -28,8 +31,8 @@ export function decideMigrate(target: CompiledDefinition, definitionKey: string,
     };
   }
   // The nodes of a graph come in no order of their own: what follows is where the target's edges lead from.
-  const order = target.ways ? [] : misplaced(target, state.stageRuns);
-  const problems = [...missing(target, state.stageRuns), ...order];
+  const order = target.ways ? [] : misplaced(target, visits);
+  const problems = [...missing(target, visits), ...order, ...otherEscalations(target, state.stageRuns)];
   if (problems.length > 0) return { refused: problems.join(' ') };
   return { transition: { ...NO_CHANGE, migrate: { version: target.version, definitionKey } } };
 }
@@ -43,6 +46,14 @@ function missing(target: CompiledDefinition, stageRuns: readonly StageRunState[]
       problems.push(`Its node ${key} holds ${shown(node.stages)}; the run has been at ${shown(members)} there.`);
   }
   return problems;
+}
+
+/** What is to happen when the present visit takes long is done as the target says; those that it has more are for later visits. */
+function otherEscalations(target: CompiledDefinition, stageRuns: readonly StageRunState[]): string[] {
+  return stageRuns
+    .filter((stageRun) => isEscalation(stageRun) && !isTerminalStageRun(stageRun.status))
+    .filter(({ key, stage }) => findStage(target, key)?.stage !== stage)
+    .map(({ key, node, stage }) => `Its node ${node} has no escalation ${key} (${stage}), which waits for its time.`);
 }
 
 /** Nodes that the run has been at must come first, in its order: what lies after them it enters, what lies between it never does. */

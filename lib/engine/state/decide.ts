@@ -2,6 +2,8 @@ import type { CompiledDefinition, CompiledStage } from '../definition/compiled-d
 import type { SettleEvent } from '../ports/work-store.js';
 import type { DecideContext, EnteredRun } from './deciding.js';
 import { askWhen, enterNode, failedEvent, jobFor, NO_CHANGE, runFailure } from './enter-node.js';
+import { escalationEvents } from './escalation-events.js';
+import { isEscalation } from './escalation-key.js';
 import { decodeOutput, nodeOutput } from './node-output.js';
 import { decodeJson } from '../codec/json.js';
 import type { EngineEvent, JsonText, RunFailure, RunState, StageRunState, Transition } from './rows.js';
@@ -41,10 +43,22 @@ export function decideNext(
 }
 
 /**
- * What follows from rows that were stored under the run's lock: the last branch of a group, ends of nodes of a graph, or a terminal
- * failure. A failure decides alone: a run that fails advances no more.
+ * What follows from rows that were stored under the run's lock: the last branch of a group, ends of nodes of a graph, of escalations,
+ * or a terminal failure. A failure decides alone: a run that fails advances no more, not by another edge either. An escalation's own
+ * failure is told, and nothing follows from it (ESC-2).
  */
 export function decideSettled(
+  definition: MaybeDefinition,
+  state: RunState,
+  events: readonly SettleEvent[],
+  context: DecideContext,
+): Transition {
+  const transition = followEnds(definition, state, events, context);
+  const told = escalationEvents(state, events, transition);
+  return told.length > 0 ? { ...transition, events: [...told, ...transition.events] } : transition;
+}
+
+function followEnds(
   definition: MaybeDefinition,
   state: RunState,
   events: readonly SettleEvent[],
@@ -55,11 +69,15 @@ export function decideSettled(
     const { code, message, params } = failed.failure;
     return decideFailure(definition, state, { code, message, params: params ?? null, node: failed.key }, context);
   }
+  const settled = events.filter((event) => event.type === 'node-settled');
+  const escalated = events.flatMap((event) =>
+    event.type === 'escalation-ended' && event.failure === null ? [event.stageRunId] : [],
+  );
+  if (settled.length === 0 && escalated.length === 0) return NO_CHANGE;
   if (!definition)
     throw new Error(`A node of run ${state.id} settled in a process that does not serve its definition.`);
-  const settled = events.filter((event) => event.type === 'node-settled');
   if (definition.ways) {
-    const transition = definition.ways.settled(state, settled, context);
+    const transition = definition.ways.settled(state, settled, escalated, context);
     return { ...transition, cancelJobs: hooksOf(definition, state, transition, context) };
   }
   // Of a pipeline one node is open at a time.
@@ -71,7 +89,7 @@ export function decideSettled(
   return enterNode(definition, state, index + 1, nodeOutput(node, branches), context);
 }
 
-/** Hooks of what a walk leaves behind: all that is open when it fails, else branches that came too late (CANCEL-3). */
+/** Hooks of what a walk leaves behind: all that is open when it fails, else what is cancelled alone (CANCEL-3). */
 function hooksOf(
   definition: CompiledDefinition,
   state: RunState,
@@ -135,7 +153,8 @@ export function decideRetry(
 ): RetryDecision {
   if (!nextRunStatus(state.status, 'retry')) return { refused: refusal(state.status) };
   const failed = state.stageRuns.find(
-    (stageRun) => stageRun.status === 'FAILED' && (failedStage === null || stageRun.key === failedStage),
+    (stageRun) =>
+      stageRun.status === 'FAILED' && !isEscalation(stageRun) && (failedStage === null || stageRun.key === failedStage),
   );
   if (!failed) return { refused: 'It did not fail on a stage. Start it again.' };
   if (!definition)
@@ -168,10 +187,11 @@ function reopen(
   context: DecideContext,
   visits: Transition['visits'] = [],
 ): RetryDecision {
-  const jobs = reopened.map(({ id, key }) => ({
-    id,
-    job: jobFor(findStage(definition, key), state, definition, context),
-  }));
+  const jobs = reopened.map(({ id, key }) => {
+    const stage = findStage(definition, key);
+    const job = jobFor(stage, state, definition, context);
+    return { id, job: stage?.afterMs === undefined ? job : { ...job, delayMs: stage.afterMs } };
+  });
   const events: EngineEvent[] = [{ type: 'run:retried', data: { node: failed.key } }];
   return { transition: { ...NO_CHANGE, run: { to: 'RUNNING' }, reopened: jobs, visits, events } };
 }
@@ -181,7 +201,7 @@ const REQUEUES = 1;
 
 /**
  * A RUNNING run that has no job and did not move for long: open stages whose job was merely lost are queued again, once;
- * after that, or with nothing open, it fails STUCK_RUN_REAPED (STUCK-1).
+ * after that, or with nothing open, it fails STUCK_RUN_REAPED (STUCK-1). Escalations wait for their time, and move nothing by that.
  */
 export function decideStuck(
   definition: MaybeDefinition,
@@ -189,7 +209,7 @@ export function decideStuck(
   stuckAfter: string,
   context: DecideContext,
 ): { transition: Transition; requeued: number } {
-  const open = state.stageRuns.filter((stageRun) => !isTerminalStageRun(stageRun.status));
+  const open = state.stageRuns.filter((stageRun) => !isTerminalStageRun(stageRun.status) && !isEscalation(stageRun));
   if (open.length > 0 && open.every((stageRun) => stageRun.requeues < REQUEUES)) {
     const requeued = open.map(({ id, key }) => ({
       id,
@@ -202,8 +222,12 @@ export function decideStuck(
   return { transition: decideFailure(definition, state, failure, context), requeued: 0 };
 }
 
+/** A stage of the definition, or what an escalation of one of its nodes does. */
 export function findStage(definition: CompiledDefinition, key: string): CompiledStage | undefined {
-  for (const node of definition.nodes) for (const stage of node.stages) if (stage.key === key) return stage;
+  for (const { stages, escalations = [] } of definition.nodes) {
+    for (const stage of stages) if (stage.key === key) return stage;
+    for (const stage of escalations) if (stage.key === key) return stage;
+  }
   return undefined;
 }
 

@@ -62,6 +62,8 @@ export interface NewJob {
   readonly queue: string;
   /** Raises `lease.absoluteTimeout` for this job; null = the module's. */
   readonly capMs: number | null;
+  /** Milliseconds from now, or from the run's start if that is later, until it is due. Absent: at once. */
+  readonly delayMs?: number;
 }
 
 /** A stage run that a manual retry opens again. */
@@ -113,8 +115,13 @@ export interface Transition {
   readonly cancelOpen: boolean;
   /** Jobs that call the `cancel(ctx)` hooks of stage runs that were live (CANCEL-3). */
   readonly cancelJobs: readonly CancelJob[];
-  /** These stage runs alone are cancelled, with their jobs and waits: branches that nobody waits for any more. Absent: none. */
+  /**
+   * These stage runs alone are cancelled, with their jobs and waits: branches that nobody waits for any more, visits that an
+   * escalation leaves, escalations of visits that have ended. Absent: none.
+   */
   readonly cancelled?: readonly string[];
+  /** Of those that are cancelled, by which outcome the run went on instead: visits that an escalation leaves. Absent: none. */
+  readonly leftBy?: Readonly<Record<string, string>>;
 }
 
 export interface CancelJob {
@@ -125,7 +132,7 @@ export interface CancelJob {
 /** A row of the outbox: what the world is told, written with what it tells (EVT-1, EVT-2). */
 export interface EngineEvent {
   readonly type: EngineEventType;
-  /** Stage run id, key and stage of `stage:*` and `approval:*` events. */
+  /** Stage run id, key and stage of `stage:*`, `approval:*` and `escalation:*` events. */
   readonly stageRunId?: string;
   readonly node?: string;
   readonly stage?: string;
@@ -152,6 +159,9 @@ export const ENGINE_EVENT_TYPES = [
   'approval:withdrawn',
   'approval:reminded',
   'approval:resolved',
+  'escalation:fired',
+  'escalation:notified',
+  'escalation:failed',
 ] as const;
 export type EngineEventType = (typeof ENGINE_EVENT_TYPES)[number];
 

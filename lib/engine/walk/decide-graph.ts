@@ -2,6 +2,7 @@ import type { EndedNode, NodeVisited } from '../definition/index.js';
 import type { CompiledGraph, CompiledGraphNode } from '../graph/index.js';
 import type { EnteredRun } from '../state/deciding.js';
 import { failedEvent, NO_CHANGE } from '../state/enter-node.js';
+import { isEscalation } from '../state/escalation-key.js';
 import type { RunState, Transition } from '../state/rows.js';
 import { GraphVisits, nodeOf } from './graph-visits.js';
 import { GraphWalk, type WalkContext, type Walked } from './graph-walk.js';
@@ -22,19 +23,27 @@ export function decideGraphStart(
 
 /**
  * What follows once workers have brought visits to their ends: asked under the run's lock, with the rows as they are then. All that
- * ended in one call is given at once; asked one by one, a branch whose last node has ended would be taken for done.
+ * ended in one call is given at once; asked one by one, a branch whose last node has ended would be taken for done. A visit that ended
+ * by itself has won against an escalation that was to take another edge.
  */
 export function decideGraphSettled(
   graph: CompiledGraph,
   state: RunState,
   settled: readonly NodeVisited[],
+  escalated: readonly string[],
   context: WalkContext,
 ): Transition {
   const walk = new GraphWalk(graph, state, state.stageRuns, context);
   for (const { node, visit } of settled) {
-    const stageRun = state.stageRuns.find((candidate) => candidate.node === node && candidate.visit === visit);
+    const stageRun = state.stageRuns.find(
+      (candidate) => candidate.node === node && candidate.visit === visit && !isEscalation(candidate),
+    );
     // Of a generation before, or set aside meanwhile: nothing follows from it.
     if (stageRun) walk.ended(stageRun);
+  }
+  for (const id of escalated) {
+    const escalation = state.stageRuns.find((candidate) => candidate.id === id);
+    if (escalation?.status === 'COMPLETED' && escalation.outcome) walk.leave(escalation, escalation.outcome);
   }
   return transitionOf(walk.go());
 }
@@ -70,8 +79,8 @@ const mayLeaveCancelled = (graph: CompiledGraph, node: CompiledGraphNode): boole
   node.escalations.length > 0 || isInBranch(graph, node);
 
 /** What is open when a run fails is cancelled with it; the hooks of live stages are the caller's to ask for (FAIL-1). */
-export function transitionOf({ stageRuns, events, end, cancelled }: Walked): Transition {
-  const written = { ...NO_CHANGE, stageRuns, run: end, ...(cancelled.length > 0 && { cancelled }) };
+export function transitionOf({ stageRuns, events, end, cancelled, leftBy }: Walked): Transition {
+  const written = { ...NO_CHANGE, stageRuns, run: end, ...(cancelled.length > 0 && { cancelled, leftBy }) };
   if (end?.to !== 'FAILED') return { ...written, events };
   return { ...written, events: [...events, failedEvent(end.failure)], cancelOpen: true };
 }

@@ -1,22 +1,30 @@
-import type { CompiledDefinition } from '../definition/index.js';
-import type { CompiledGraph } from '../graph/index.js';
+import type { CompiledDefinition, CompiledStage } from '../definition/index.js';
+import type { CompiledEscalation, CompiledGraph } from '../graph/index.js';
+import { escalationKey } from '../state/escalation-key.js';
 import { decideGraphAlone, decideGraphSettled, decideGraphStart } from './decide-graph.js';
 import type { TurnLimits } from './loop-turn.js';
 import { rerunGraph } from './rerun-graph.js';
 import { reopenedVisits } from './reopened-visits.js';
 
-/** A version of a graph as all that runs definitions knows them: each node is one of one stage, whose key is the node's id. */
+/**
+ * A version of a graph as all that runs definitions knows them: each node is one of one stage, whose key is the node's id; what its
+ * escalations do are stages too, each with a key of its own.
+ */
 export function graphDefinition(graph: CompiledGraph, version: number, limits: TurnLimits): CompiledDefinition {
   const { id, fingerprint, settings } = graph;
-  const nodes = graph.nodes.map(({ id: key, index, type, config, retry, timeoutMs, queue, hasCancelHook }) =>
-    Object.freeze({
-      key,
-      index,
-      parallel: false,
-      stages: Object.freeze([
-        Object.freeze({ key, stage: type, config, when: null, retry, timeoutMs, queue, hasCancelHook }),
-      ]),
-    }),
+  const nodes = graph.nodes.map(
+    ({ id: key, index, type, config, retry, timeoutMs, queue, hasCancelHook, escalations }) =>
+      Object.freeze({
+        key,
+        index,
+        parallel: false,
+        stages: Object.freeze([
+          Object.freeze({ key, stage: type, config, when: null, retry, timeoutMs, queue, hasCancelHook }),
+        ]),
+        ...(escalations.length > 0 && {
+          escalations: Object.freeze(escalations.map((escalation) => escalationStage(key, escalation))),
+        }),
+      }),
   );
   return Object.freeze({
     id,
@@ -27,10 +35,29 @@ export function graphDefinition(graph: CompiledGraph, version: number, limits: T
     settings,
     ways: Object.freeze({
       start: (run, delayed, context) => decideGraphStart(graph, run, delayed, { ...context, ...limits }),
-      settled: (state, ended, context) => decideGraphSettled(graph, state, ended, { ...context, ...limits }),
+      settled: (state, ended, escalated, context) =>
+        decideGraphSettled(graph, state, ended, escalated, { ...context, ...limits }),
       alone: (run, before, ended, context) => decideGraphAlone(graph, run, before, ended, { ...context, ...limits }),
       reopened: (state, failed) => reopenedVisits(graph, state, failed),
       rerun: (state, node, context) => rerunGraph(graph, state, node, { ...context, ...limits }),
     } satisfies CompiledDefinition['ways']),
+  });
+}
+
+function escalationStage(
+  node: string,
+  { level, type: stage, action, afterMs, retry, timeoutMs, queue, hasCancelHook }: CompiledEscalation,
+): CompiledStage {
+  const key = escalationKey(node, level);
+  return Object.freeze({
+    key,
+    stage,
+    config: action.config,
+    when: null,
+    retry,
+    timeoutMs,
+    queue,
+    hasCancelHook,
+    afterMs,
   });
 }

@@ -1,5 +1,6 @@
 import { decodeJson } from '../codec/json.js';
 import type { CompiledGraph, CompiledGraphNode } from '../graph/index.js';
+import { isEscalation } from '../state/escalation-key.js';
 import type { JsonText, StageRunState } from '../state/rows.js';
 import { isTerminalStageRun, type StageRunStatus } from '../state/statuses.js';
 
@@ -16,11 +17,12 @@ export interface Visit {
 }
 
 /** What a visit is read from. */
-export type VisitRow = Pick<StageRunState, 'id' | 'node' | 'visit' | 'ordinal' | 'status' | 'output' | 'outcome'>;
+export type VisitRow = Pick<StageRunState, 'id' | 'node' | 'visit' | 'ordinal' | 'status' | 'output' | 'outcome'> &
+  Partial<Pick<StageRunState, 'key'>>;
 
 export type EndedVisit = Pick<Visit, 'node' | 'status' | 'output' | 'outcome'>;
 
-/** Where a run has been in its graph, those visits included that the present walk makes. */
+/** Where a run has been in its graph, those visits included that the present walk makes. Escalations are no visits. */
 export class GraphVisits {
   readonly #byNode = new Map<string, Visit[]>();
 
@@ -29,7 +31,8 @@ export class GraphVisits {
     stageRuns: readonly VisitRow[],
   ) {
     for (const stageRun of [...stageRuns].sort((a, b) => a.ordinal - b.ordinal)) {
-      const { id, node, visit, ordinal, status, output, outcome = null } = stageRun;
+      const { id, node, key = node, visit, ordinal, status, output, outcome = null } = stageRun;
+      if (isEscalation({ key })) continue;
       this.add({ id, node, visit, ordinal, status, output, outcome });
     }
   }
@@ -51,6 +54,11 @@ export class GraphVisits {
   /** In the order in which the run came to them. */
   all(): readonly Visit[] {
     return [...this.#byNode.values()].flat().sort((a, b) => a.ordinal - b.ordinal);
+  }
+
+  /** The one that an escalation stands beside. */
+  beside({ node, visit }: { readonly node: string; readonly visit: number }): Visit | undefined {
+    return this.last(node, (one) => one.visit === visit);
   }
 
   /** Of one node, oldest first. */

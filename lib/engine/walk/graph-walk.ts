@@ -4,9 +4,11 @@ import { DONE, SKIPPED, type CompiledGraph, type CompiledGraphNode } from '../gr
 import type { DecideContext, EnteredRun } from '../state/deciding.js';
 import { runFailure } from '../state/enter-node.js';
 import type { EngineEvent, JsonText, NewJob, NewStageRun, RunChange, RunFailure } from '../state/rows.js';
+import { isTerminalStageRun } from '../state/statuses.js';
 import { nodeJob } from './node-job.js';
 import { GraphVisits, isWithin, nodeOf, type EndedVisit, type Visit, type VisitRow } from './graph-visits.js';
 import { isInline, isWhenInline } from './inline-nodes.js';
+import { OpenEscalations } from './open-escalations.js';
 import { TooManyTurns, turnLoop, type TurnLimits } from './loop-turn.js';
 import { forkResult, resultOf, type NodeResult } from './node-result.js';
 
@@ -21,9 +23,14 @@ export interface Walked {
   readonly events: readonly EngineEvent[];
   /** The run's end, if it came to one. */
   readonly end: RunChange | null;
-  /** Stage runs of branches that nobody waits for any more. */
+  /** Stage runs of branches that nobody waits for any more, visits that were left, escalations of what has ended. */
   readonly cancelled: readonly string[];
+  /** Of those the visits that an escalation left, and by which outcome. */
+  readonly leftBy: Readonly<Record<string, string>>;
 }
+
+/** An end that workers brought; which visit it was is told where escalations of it may be open. */
+type Ended = Omit<EndedVisit, 'outcome'> & { readonly visit?: number; readonly outcome?: string | null };
 
 /** Something left to do: a run comes to a node from outside, or a body comes back to its block. */
 type Step =
@@ -42,7 +49,9 @@ export class GraphWalk {
   readonly #rows: NewStageRun[] = [];
   readonly #events: EngineEvent[] = [];
   readonly #cancelled: string[] = [];
+  readonly #leftBy: Record<string, string> = {};
   readonly #visits: GraphVisits;
+  readonly #escalations: OpenEscalations;
   #agenda: Step[] = [];
   #ordinal: number;
   #end: RunChange | null = null;
@@ -55,6 +64,7 @@ export class GraphWalk {
     private readonly context: WalkContext,
   ) {
     this.#visits = new GraphVisits(graph, stageRuns);
+    this.#escalations = new OpenEscalations(stageRuns);
     this.#ordinal = run.stageRunCount;
   }
 
@@ -64,13 +74,24 @@ export class GraphWalk {
   }
 
   /** A worker has brought a visit to its end: what follows is left to do. */
-  ended({ node: id, status, outcome = null, output }: Omit<EndedVisit, 'outcome'> & { outcome?: string | null }): void {
+  ended({ node: id, visit, status, outcome = null, output }: Ended): void {
     const node = nodeOf(this.graph, id);
+    if (visit !== undefined) this.#calm({ node: id, visit });
     if (status === 'SKIPPED') this.#skip(node);
     else if (!node.builtIn) this.#follow(node, outcome ?? DONE);
     else if (node.type === 'parallel') this.#begin(node, branchesOf(output));
     else if (node.type === 'end') this.#complete(output ?? 'null');
     else this.#follow(node, outcome ?? DONE);
+  }
+
+  /** An escalation goes on by another edge: the visit ends there. False: it has ended already, and nothing follows (ESC-1). */
+  leave(visited: { readonly node: string; readonly visit: number }, outcome: string): boolean {
+    const visit = this.#visits.beside(visited);
+    if (visit === undefined || isTerminalStageRun(visit.status)) return false;
+    this.#drop(visit);
+    this.#leftBy[visit.id] = outcome;
+    this.#follow(nodeOf(this.graph, visit.node), outcome);
+    return true;
   }
 
   /** Does all that is left to do. */
@@ -79,7 +100,13 @@ export class GraphWalk {
       if (step.kind === 'enter') this.#enter(step.node);
       else this.#back(step.block, step.branch);
     }
-    return { stageRuns: this.#rows, events: this.#events, end: this.#end, cancelled: this.#cancelled };
+    return {
+      stageRuns: this.#rows,
+      events: this.#events,
+      end: this.#end,
+      cancelled: this.#cancelled,
+      leftBy: this.#leftBy,
+    };
   }
 
   #follow(node: CompiledGraphNode, outcome: string): void {
@@ -170,12 +197,23 @@ export class GraphWalk {
     return isWithin(this.graph, step.kind === 'back' ? step.block.id : step.node.id, block.id);
   }
 
-  /** Of a branch that came too late. What this very walk began never was. */
+  /** Of a branch that came too late, or left by an escalation. */
   #drop(visit: Visit): void {
     visit.status = 'CANCELLED';
-    const at = this.#rows.findIndex(({ id }) => id === visit.id);
+    this.#cancel(visit.id);
+    this.#calm(visit);
+  }
+
+  /** A visit has ended: nothing escalates there any more. */
+  #calm(visit: { readonly node: string; readonly visit: number }): void {
+    for (const id of this.#escalations.end(visit)) this.#cancel(id);
+  }
+
+  /** What this very walk began never was. */
+  #cancel(stageRunId: string): void {
+    const at = this.#rows.findIndex(({ id }) => id === stageRunId);
     if (at >= 0) this.#rows.splice(at, 1);
-    else this.#cancelled.push(visit.id);
+    else this.#cancelled.push(stageRunId);
   }
 
   #take(node: CompiledGraphNode, result: NodeResult): void {
@@ -192,7 +230,8 @@ export class GraphWalk {
   }
 
   #queue(node: CompiledGraphNode): void {
-    this.#visit(node, 'PENDING', { job: nodeJob(node, this.run, this.graph, this.context) });
+    const visit = this.#visit(node, 'PENDING', { job: nodeJob(node, this.run, this.graph, this.context) });
+    this.#rows.push(...this.#escalations.begin(node, visit, this.run, this.graph, this.context));
   }
 
   #leaveOut(node: CompiledGraphNode): void {

@@ -1,5 +1,6 @@
 import type { RerunWay } from '../definition/index.js';
 import type { CompiledGraph } from '../graph/index.js';
+import { isEscalation } from '../state/escalation-key.js';
 import type { RunState, StageRunState } from '../state/rows.js';
 import { transitionOf } from './decide-graph.js';
 import { GraphVisits, isWithin, nodeOf, type Visit } from './graph-visits.js';
@@ -16,7 +17,8 @@ export function rerunGraph(graph: CompiledGraph, state: RunState, id: string, co
   if (branch) return `${id} stands in a branch of ${branch.id}. Rerun it from ${branch.id}.`;
   const came = lastEntry(graph, new GraphVisits(graph, state.stageRuns), id);
   if (came === undefined) return `It never got to ${id}. Rerun it from a node that it has been at.`;
-  const kept = state.stageRuns.filter(({ ordinal, status }) => ordinal < came.ordinal && hasEnded(status));
+  const visits = state.stageRuns.filter((one) => one.ordinal < came.ordinal && !isEscalation(one) && isKept(one));
+  const kept = [...visits, ...visits.flatMap((visit) => escalationsOf(state, visit))];
   const walk = new GraphWalk(graph, state, kept, context);
   walk.enter(id);
   return { kept, entered: transitionOf(walk.go()) };
@@ -37,4 +39,10 @@ function lastEntry(graph: CompiledGraph, visits: GraphVisits, id: string): Visit
   return entry;
 }
 
-const hasEnded = (status: StageRunState['status']): boolean => status === 'COMPLETED' || status === 'SKIPPED';
+/** What the run has gone on from: one that an escalation left, too. */
+const isKept = ({ status, outcome }: StageRunState): boolean =>
+  status === 'COMPLETED' || status === 'SKIPPED' || (status === 'CANCELLED' && Boolean(outcome));
+
+/** They belong to their visit, whatever became of them. */
+const escalationsOf = (state: RunState, { node, visit }: StageRunState): StageRunState[] =>
+  state.stageRuns.filter((one) => isEscalation(one) && one.node === node && one.visit === visit);

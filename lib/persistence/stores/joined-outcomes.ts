@@ -1,4 +1,5 @@
 import type { DecideSettled, JoinedRecord, LinearRecord, SettleEvent } from '../../engine/ports/index.js';
+import type { FailureRecord } from '../../engine/codec/index.js';
 import type { EngineEvent, StageOutcome, Transition } from '../../engine/state/rows.js';
 import type { OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
 import type { RunOutcomes } from './settlement.js';
@@ -35,11 +36,26 @@ const NOTHING: Transition = {
   cancelJobs: [],
 };
 
-export function settledBy({ outcome, lease, key, node, visit }: Joinable, { open }: OutcomeAnswer): SettleEvent | null {
-  if (outcome.kind === 'failed')
-    return { type: 'stage-failed', stageRunId: lease.stageRunId, key, failure: outcome.failure };
+export function settledBy(
+  { outcome, lease, key, node, visit }: Joinable,
+  { open, escalated }: OutcomeAnswer,
+): SettleEvent | null {
+  if (outcome.kind === 'failed') return failureOf(lease.stageRunId, key, outcome.failure, escalated);
   if (outcome.kind !== 'completed' && outcome.kind !== 'skipped') return null;
+  if (escalated) return { type: 'escalation-ended', stageRunId: lease.stageRunId, failure: null };
   return open === null || open === 0 ? { type: 'node-settled', node, visit } : null;
+}
+
+/** A failure for good: of a stage, which fails its run, or of an escalation, which does not. */
+export function failureOf(
+  stageRunId: string,
+  key: string,
+  failure: FailureRecord,
+  escalated: boolean | null,
+): SettleEvent {
+  return escalated
+    ? { type: 'escalation-ended', stageRunId, failure }
+    : { type: 'stage-failed', stageRunId, key, failure };
 }
 
 /** Outcomes by run; a node's end that several report counts once. */
@@ -58,5 +74,5 @@ export function groupByRun(
 
 function isSame(a: SettleEvent, b: SettleEvent): boolean {
   if (a.type === 'node-settled') return b.type === 'node-settled' && a.node === b.node && a.visit === b.visit;
-  return b.type === 'stage-failed' && a.stageRunId === b.stageRunId;
+  return b.type === a.type && a.stageRunId === b.stageRunId;
 }

@@ -17,7 +17,15 @@ import { lossRows, type LossAnswer } from '../dialects/postgres/statements/store
 import { outcomeRows, type OutcomeAnswer } from '../dialects/postgres/statements/store-outcomes.js';
 import { besideValues } from '../dialects/postgres/statements/write-beside.js';
 import { CANCEL, EXECUTE } from '../dialects/postgres/sql.js';
-import { fromJoined, fromLinear, groupByRun, settledBy, type Attempted, type Joinable } from './joined-outcomes.js';
+import {
+  failureOf,
+  fromJoined,
+  fromLinear,
+  groupByRun,
+  settledBy,
+  type Attempted,
+  type Joinable,
+} from './joined-outcomes.js';
 import { joined } from './joined.js';
 import { isBare, isPassing, isPlain, passedAfter, passingRow, recordRow } from './linear.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
@@ -83,22 +91,14 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
         capMs,
         ...lossRows.values(records.map(lossRow)),
       ]);
-      const ended = records.filter((_, index) => answers[index]!.ok);
+      const ended = records.flatMap((record, index) => (answers[index]!.ok ? [{ ...record, ...answers[index]! }] : []));
       const runs = groupByRun(
         ended
           .filter(({ expired }) => expired.kind === 'execute')
-          .map(({ expired, outcome, events }) => ({
-            runId: expired.runId,
+          .map(({ expired: { runId, stageRunId, key }, outcome, events, escalated }) => ({
+            runId,
             events,
-            settled:
-              outcome.kind === 'failed'
-                ? {
-                    type: 'stage-failed' as const,
-                    stageRunId: expired.stageRunId,
-                    key: expired.key,
-                    failure: outcome.failure,
-                  }
-                : null,
+            settled: outcome.kind === 'failed' ? failureOf(stageRunId, key, outcome.failure, escalated) : null,
           })),
       );
       await settle(query, this.context, runs, decide);

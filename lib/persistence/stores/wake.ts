@@ -1,4 +1,4 @@
-import type { StuckPage, WakeProbe, WakeStore } from '../../engine/ports/index.js';
+import type { PromotedJobs, StuckPage, WakeProbe, WakeStore } from '../../engine/ports/index.js';
 import { clock, isoText } from '../dialects/postgres/sql.js';
 import type { ProbeRow, PromotedRow, StuckRow } from '../dialects/postgres/statements/wake-statements.js';
 import type { StoreContext } from './store-context.js';
@@ -52,17 +52,15 @@ export class PostgresWake implements WakeStore {
     };
   }
 
-  async promoteDelayed(
-    limit: number,
-    aheadMs: number,
-  ): Promise<{ promoted: number; retries: number; nextInMs: number | null }> {
+  async promoteDelayed(limit: number, aheadMs: number): Promise<PromotedJobs> {
     const {
       pool,
       statements,
       clock: { offsetMs },
     } = this.context;
     const [row] = await pool.query<PromotedRow>(statements.promoteDelayed, [offsetMs, aheadMs, limit]);
-    return { promoted: row!.promoted, retries: row!.retries, nextInMs: row!.next_in };
+    const { promoted, retries, escalations, next_in: nextInMs } = row!;
+    return { promoted, retries, escalations, nextInMs };
   }
 
   async requeueSent(requeueAfterMs: number, limit: number): Promise<number> {

@@ -24,7 +24,9 @@ export interface AdmissionParts {
  * @throws AuthorizationDeniedError, never retried (AUTH-4)
  */
 export function admission(attempt: Attempt, acting: Acting, parts: AdmissionParts): Promise<void> | undefined {
-  const ability = parts.gate.abilityOf(attempt.served.type);
+  const { ofGraph, type } = attempt.served;
+  // What happens because somebody was late is asked about always, whatever its stage does else (AUTH-1).
+  const ability = parts.gate.abilityOf(ofGraph?.escalation ? { ...type, sideEffect: true } : type);
   return ability === undefined ? undefined : ask(attempt, acting, ability, parts);
 }
 
@@ -39,9 +41,14 @@ async function ask(
   const { id: runId, node, attempt: number } = job.stageRun;
   const { stage: id, key } = served.stage;
   const stage = { id, runId, key, node };
-  const asked = { kind: 'stage', run: runInfo(attempt), stage, ...acting, ability, attempt: number, phase } as const;
+  const escalation = served.ofGraph?.escalation;
+  const asked = {
+    ...({ kind: 'stage', run: runInfo(attempt), stage, ...acting, ability, attempt: number, phase } as const),
+    ...(escalation && { escalation: { level: escalation.level, action: escalation.type } }),
+  };
   const answer = await gate.check(asked);
-  if (!answer.allowed) throw new AuthorizationDeniedError({ what: `Stage ${key}`, ability, reason: answer.reason });
+  const what = `${escalation ? 'Escalation' : 'Stage'} ${key}`;
+  if (!answer.allowed) throw new AuthorizationDeniedError({ what, ability, reason: answer.reason });
 }
 
 async function phaseOf(attempt: Attempt, ledger: ReadLedger): Promise<StageAuthorization['phase']> {

@@ -15,8 +15,16 @@ export interface NodeAttemptParts extends NodeHost {
   readonly readable: (name: SubjectName, subject: object) => unknown;
 }
 
-/** An attempt at a node of a graph: what the graph says beyond the stage itself. */
-export class NodeAttempt {
+/** What a graph says beyond the stage itself. */
+export interface AtNode {
+  isLeftOut(): Promise<boolean>;
+  input(): Promise<unknown>;
+  /** What does the work where that is the engine's own; undefined for a stage of the host's. */
+  readonly handler: RunnableStage | undefined;
+}
+
+/** An attempt at a node of a graph. */
+export class NodeAttempt implements AtNode {
   readonly #values: NodeValues;
 
   constructor(
@@ -25,12 +33,7 @@ export class NodeAttempt {
     ctx: AttemptContext,
     private readonly parts: NodeAttemptParts,
   ) {
-    const { earlier, run } = attempt.job;
-    const visits = GraphVisits.ofEnded(served.graph, earlier);
-    const { subject } = run;
-    const readable = async (): Promise<unknown> =>
-      subject === null ? null : parts.readable(subject, (await ctx.subject()) as object);
-    this.#values = new NodeValues({ node: served.node.id, ctx, visits, subject: readable, now: parts.now });
+    this.#values = valuesOf(served, attempt, ctx, parts);
   }
 
   /** Whether its `when` says no, where the run could not ask it in passing. @throws ExpressionFailedError */
@@ -58,6 +61,20 @@ export class NodeAttempt {
   }
 }
 
+/** What expressions of the graph are evaluated on, at one of its nodes or for one of its escalations. */
+export function valuesOf(
+  { graph }: ServedNode,
+  { job }: Attempt,
+  ctx: AttemptContext,
+  { now, readable }: NodeAttemptParts,
+): NodeValues {
+  const { subject } = job.run;
+  const read = async (): Promise<unknown> =>
+    subject === null ? null : readable(subject, (await ctx.subject()) as object);
+  const visits = GraphVisits.ofEnded(graph, job.earlier);
+  return new NodeValues({ node: job.stageRun.key, ctx, visits, subject: read, now });
+}
+
 /**
  * How a stage ended, by name: null = as it usually does.
  *
@@ -65,6 +82,8 @@ export class NodeAttempt {
  */
 export function outcomeOf({ served }: Attempt, name: string | null): string | null {
   const { ofGraph, type, stage } = served;
+  // One escalation has but one way to go, which its action says; how a stage that it calls ended leads nowhere.
+  if (ofGraph?.escalation) return ofGraph.escalation.type === 'take_edge' ? name : null;
   if (ofGraph?.node.builtIn || (!ofGraph && name === null)) return name;
   const declared = type.outcomes ?? [DONE];
   const known = ofGraph ? declared.filter((one) => ofGraph.node.edges.has(one)) : declared;

@@ -1,5 +1,5 @@
-import type { CompiledGraph, CompiledGraphNode } from '../../engine/graph/index.js';
-import { builtInType } from '../nodes/index.js';
+import type { CompiledEscalation, CompiledGraph, CompiledGraphNode } from '../../engine/graph/index.js';
+import { actionType, builtInType } from '../nodes/index.js';
 import type { CompiledDefinition, CompiledNode, CompiledStage } from '../../engine/definition/compiled-definition.js';
 import type { DefinitionSource, RuntimeDefinition, RuntimeStageType } from './definition-source.js';
 
@@ -17,6 +17,8 @@ export interface ServedStage {
 export interface ServedNode {
   readonly graph: CompiledGraph;
   readonly node: CompiledGraphNode;
+  /** The stage is what this escalation of the node does. */
+  readonly escalation?: CompiledEscalation;
 }
 
 /** Finds what a claimed job runs: one look-up per job, by definition key and stage key. */
@@ -53,6 +55,13 @@ export class ServedStages {
         const ofGraph = nodeOf(definition, node.key);
         const type = ofGraph?.node.builtIn ? builtInType(stage.stage) : this.definitions.stageType(stage.stage);
         if (type) stages.set(stage.key, { definition, compiled, node, stage, type, ...(ofGraph && { ofGraph }) });
+      }
+      for (const [at, stage] of (node.escalations ?? []).entries()) {
+        const ofGraph = nodeOf(definition, node.key)!;
+        const type = actionType(stage.stage) ?? this.definitions.stageType(stage.stage);
+        const escalation = ofGraph.node.escalations[at]!;
+        if (type)
+          stages.set(stage.key, { definition, compiled, node, stage, type, ofGraph: { ...ofGraph, escalation } });
       }
     }
     this.#byDefinition.set(definition, stages);

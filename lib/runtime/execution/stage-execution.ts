@@ -18,10 +18,12 @@ import { AttemptReplay, isInsideStep, type AttemptReplayParts } from '../steps/a
 import { beginWaiting, checkCompletion, completionRow, suspensionOf, type Completion } from './completion.js';
 import type { ContextScope } from './context-scope.js';
 import type { DefinitionSource, RunnableStage } from './definition-source.js';
-import { NodeAttempt, outcomeOf, type NodeAttemptParts } from './node-attempt.js';
+import { EscalationAttempt } from './escalation-attempt.js';
+import { NodeAttempt, outcomeOf, type AtNode, type NodeAttemptParts } from './node-attempt.js';
 import { namedEndOf } from './outcome.js';
 import { parseOutput } from './parse-payload.js';
 import { isSkipped } from './skipped.js';
+import type { ServedNode } from './served-stages.js';
 import type { StageGate } from './stage-gate.js';
 import type { SubjectSource } from './subject-source.js';
 import { readInput } from './stage-input.js';
@@ -183,7 +185,7 @@ export class StageExecution {
       const { actor } = surroundings;
       const given = { input: null, owner, actor, subject, definitions, log, open: this.#openers };
       const { ofGraph } = served;
-      const atNode = ofGraph && new NodeAttempt(ofGraph, attempt, new AttemptContext(attempt, given), this.parts.nodes);
+      const atNode = ofGraph && this.#atNode(ofGraph, attempt, new AttemptContext(attempt, given));
       // Not before a cancel hook: what was begun with leave may be undone without.
       if (job.kind === 'execute') {
         // A run that is about nothing, and a stage that nobody is asked about, cost no tick.
@@ -208,6 +210,13 @@ export class StageExecution {
       return call(handler, new AttemptContext(attempt, { ...given, input }));
     };
     return scope.run(surroundings, inside, () => attempt.dropped());
+  }
+
+  #atNode(served: ServedNode, attempt: Attempt, ctx: AttemptContext): AtNode {
+    const { nodes } = this.parts;
+    return served.escalation
+      ? new EscalationAttempt(served, served.escalation, attempt, ctx, nodes)
+      : new NodeAttempt(served, attempt, ctx, nodes);
   }
 
   #judge(attempt: Attempt, end: BodyEnd): AttemptEnd {

@@ -1,7 +1,7 @@
 import { decodeJson } from '../../engine/codec/index.js';
 import type { ClaimedJob } from '../../engine/ports/index.js';
 import { decodeOutput, nodeOutput } from '../../engine/state/node-output.js';
-import type { NodeAttempt } from './node-attempt.js';
+import type { AtNode } from './node-attempt.js';
 import { parseInput } from './parse-payload.js';
 import type { ServedStage } from './served-stages.js';
 
@@ -13,11 +13,7 @@ import type { ServedStage } from './served-stages.js';
  *
  * @throws InvalidInputError
  */
-export async function readInput(
-  { run, earlier }: ClaimedJob,
-  served: ServedStage,
-  atNode?: NodeAttempt,
-): Promise<unknown> {
+export async function readInput({ run, earlier }: ClaimedJob, served: ServedStage, atNode?: AtNode): Promise<unknown> {
   const { compiled, definition, node, stage, type } = served;
   if (atNode) return parseInput(type.inputSchema, await atNode.input(), `stage ${stage.key}`);
   const before = node.index === 0 ? undefined : compiled.nodes[node.index - 1]!;

@@ -2,6 +2,7 @@ import { describeFailure } from '../../engine/codec/index.js';
 import type { DecideSettled, ExpiredLease, LeaseLimits, LostRecord, WorkflowStore } from '../../engine/ports/index.js';
 import { computeBackoffDelayMs } from '../../engine/retry/index.js';
 import type { CompiledRetryPolicy } from '../../engine/retry/index.js';
+import { isEscalation } from '../../engine/state/escalation-key.js';
 import type { EngineEvent, LostOutcome } from '../../engine/state/rows.js';
 import { formatDuration } from '../../engine/time/index.js';
 import { LeaseAbsoluteCapError, LeaseExpiredError } from '../../errors/index.js';
@@ -70,7 +71,8 @@ export class LeaseReaper {
 
   #recordOf(expired: ExpiredLease): LostRecord {
     const outcome = expired.kind === 'cancel' ? this.#hookOutcome(expired) : this.#outcome(expired);
-    return { expired, outcome, events: expired.kind === 'cancel' ? [] : [this.#event(expired, outcome)] };
+    const isQuiet = expired.kind === 'cancel' || isEscalation(expired);
+    return { expired, outcome, events: isQuiet ? [] : [this.#event(expired, outcome)] };
   }
 
   #outcome(expired: ExpiredLease): LostOutcome {

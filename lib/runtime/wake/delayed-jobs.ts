@@ -1,4 +1,4 @@
-import type { WorkflowStore } from '../../engine/ports/index.js';
+import type { PromotedJobs, WorkflowStore } from '../../engine/ports/index.js';
 
 export interface DelayedJobsParts {
   readonly store: Pick<WorkflowStore, 'promoteDelayed'>;
@@ -8,19 +8,21 @@ export interface DelayedJobsParts {
   readonly batch: number;
 }
 
-/** Makes delayed jobs due whose time has come: retries, delayed starts, deferrals. */
+/** Makes delayed jobs due whose time has come: retries, delayed starts, escalations, deferrals. */
 export class DelayedJobs {
   constructor(private readonly parts: DelayedJobsParts) {}
 
   /** Rejects with what the store throws. */
-  async runOnce(aheadMs: number): Promise<{ readonly retries: number; readonly nextInMs: number | null }> {
+  async runOnce(aheadMs: number): Promise<PromotedJobs> {
     const { store, batch, onDue } = this.parts;
-    let all = 0;
+    const all = { promoted: 0, retries: 0, escalations: 0 };
     for (;;) {
-      const { promoted, retries, nextInMs } = await store.promoteDelayed(batch, aheadMs);
-      all += retries;
+      const { promoted, retries, escalations, nextInMs } = await store.promoteDelayed(batch, aheadMs);
+      all.promoted += promoted;
+      all.retries += retries;
+      all.escalations += escalations;
       if (promoted > 0) onDue(promoted);
-      if (promoted < batch) return { retries: all, nextInMs };
+      if (promoted < batch) return { ...all, nextInMs };
     }
   }
 }

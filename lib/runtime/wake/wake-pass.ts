@@ -135,8 +135,9 @@ export class WakePass {
   }
 
   async #promote(tally: WakeTally, aheadMs: number): Promise<void> {
-    const { retries, nextInMs } = await this.parts.delayed.runOnce(aheadMs);
+    const { retries, escalations, nextInMs } = await this.parts.delayed.runOnce(aheadMs);
     tally.add('retries', retries);
+    tally.add('escalations', escalations);
     if (nextInMs !== null) this.parts.dueTimer.note(nextInMs);
   }
 

@@ -5,6 +5,7 @@ export interface WakeReport {
   readonly retries: number;
   readonly timeouts: number;
   readonly polls: number;
+  /** Escalations whose time has come. */
   readonly escalations: number;
   /** Runs that schedules started. */
   readonly schedules: number;

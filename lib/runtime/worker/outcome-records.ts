@@ -3,6 +3,7 @@ import type { EndedNode } from '../../engine/definition/index.js';
 import type { Lease, LinearRecord, RecordedBeside } from '../../engine/ports/index.js';
 import { decideNext } from '../../engine/state/decide.js';
 import type { DecideContext } from '../../engine/state/deciding.js';
+import { isEscalation } from '../../engine/state/escalation-key.js';
 import { nodeOutput } from '../../engine/state/node-output.js';
 import type { Suspension } from '../../engine/steps/index.js';
 import type { EngineEvent, NewStageRun, StageOutcome, Transition } from '../../engine/state/rows.js';
@@ -41,7 +42,8 @@ export class OutcomeRecords {
         },
       };
     }
-    if (outcome.kind === 'failed' || served.node.stages.length > 1) return this.joined(attempt, outcome);
+    if (outcome.kind === 'failed' || served.node.stages.length > 1 || isEscalation(attempt.job.stageRun))
+      return this.joined(attempt, outcome);
     const next = this.#next(attempt, outcome);
     if (next === null) return this.joined(attempt, outcome);
     if ('failure' in next) return this.joined(attempt, { kind: 'failed', failure: next.failure });
@@ -73,9 +75,8 @@ export class OutcomeRecords {
     const { lease, job, notebook } = attempt;
     const { id: stageRunId, key: node, stage, attempt: number } = job.stageRun;
     const kinds = [...new Set(waits.map(({ kind }) => kind))];
-    const events: EngineEvent[] = [
-      { type: 'stage:suspended', stageRunId, node, stage, data: { attempt: number, waitsFor: kinds } },
-    ];
+    const told = { stageRunId, node, stage, data: { attempt: number, waitsFor: kinds } };
+    const events: EngineEvent[] = isEscalation(job.stageRun) ? [] : [{ type: 'stage:suspended', ...told }];
     const notes = notebook?.notes() ?? null;
     return {
       lane: 'suspend',
@@ -109,6 +110,8 @@ export class OutcomeRecords {
   }
 
   #eventsOf({ job }: Attempt, outcome: StageOutcome): EngineEvent[] {
+    // What becomes of an escalation is told by what follows from it; its tries are in the history.
+    if (isEscalation(job.stageRun)) return [];
     const { id: stageRunId, key: node, stage, attempt } = job.stageRun;
     switch (outcome.kind) {
       case 'completed':

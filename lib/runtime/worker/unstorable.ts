@@ -1,4 +1,5 @@
 import { cleanText, describeFailure, type FailureRecord } from '../../engine/codec/index.js';
+import { isEscalation } from '../../engine/state/escalation-key.js';
 import { formatMessage, InvalidOutputError } from '../../errors/index.js';
 import { errorLine } from '../background/runtime-log.js';
 import type { RecordEntry, RecordItem } from './record-item.js';
@@ -36,7 +37,9 @@ export function unstorable(
       key,
       visit,
       outcome: { kind: 'failed', failure },
-      events: [{ type: 'stage:failed', stageRunId: lease.stageRunId, node: key, stage, data }],
+      events: isEscalation(job.stageRun)
+        ? []
+        : [{ type: 'stage:failed', stageRunId: lease.stageRunId, node: key, stage, data }],
     },
   };
 }

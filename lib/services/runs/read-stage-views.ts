@@ -1,8 +1,9 @@
 import type { FailureRecord } from '../../engine/codec/failure-record.js';
-import type { AnnotationRow, LogLineRow, StepHistoryRow } from '../../engine/ports/index.js';
+import type { AnnotationRow, LogLineRow, StageRunRow, StepHistoryRow } from '../../engine/ports/index.js';
+import { escalationLevel } from '../../engine/state/escalation-key.js';
 import { stepName } from '../../engine/steps/step-key.js';
 import { decode, toDate } from './decoded.js';
-import type { AnnotationView, LogLineView, StepView } from './run-views.js';
+import type { AnnotationView, EscalationView, LogLineView, StepView } from './run-views.js';
 
 export function toStepView(row: StepHistoryRow): StepView {
   const failure = decode(row.failure, null, `The failure of step ${row.key}`) as FailureRecord | null;
@@ -20,6 +21,28 @@ export function toStepView(row: StepHistoryRow): StepView {
     childRunId: row.childRunId,
     createdAt: new Date(row.createdAt),
     endedAt: row.status === 'completed' || row.status === 'failed' ? toDate(row.firedAt) : null,
+  };
+}
+
+/** All but what its attempts did. */
+export function toEscalationView(row: StageRunRow): Omit<EscalationView, 'failedAttempts' | 'steps' | 'log'> {
+  const output = decode(row.output, undefined, `The output of ${row.key}`);
+  const { to = null } = (row.stage === 'notify' || row.stage === 'reassign' ? (output ?? {}) : {}) as {
+    readonly to?: readonly string[];
+  };
+  return {
+    id: row.id,
+    level: escalationLevel(row.key) ?? 0,
+    action: row.stage,
+    status: row.status,
+    dueAt: toDate(row.dueAt),
+    startedAt: toDate(row.startedAt),
+    finishedAt: toDate(row.finishedAt),
+    attempt: row.attempt,
+    outcome: row.outcome,
+    to,
+    output,
+    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
   };
 }
 

@@ -1,8 +1,9 @@
 import { decodeJson } from '../../engine/codec/json.js';
 import { formatMessage, type MessageOverrides } from '../../errors/index.js';
 import type { AttemptRow, RunDetails, RunHistory, RunRow, StageRunRow, SubjectName } from '../../engine/ports/index.js';
+import { isEscalation } from '../../engine/state/escalation-key.js';
 import { decode, toDate } from './decoded.js';
-import { toAnnotationView, toLogLineView, toStepView } from './read-stage-views.js';
+import { toAnnotationView, toEscalationView, toLogLineView, toStepView } from './read-stage-views.js';
 import type { AttemptView, RunFailureView, RunHistoryView, RunSummary, RunView, StageRunView } from './run-views.js';
 
 export function toRunSummary(row: RunRow): RunSummary {
@@ -45,14 +46,23 @@ export function toHistoryView(history: RunHistory, messages: MessageOverrides): 
   // Waits of a replay for a body that runs elsewhere are the engine's own business.
   const steps = byStageRun(history.steps.filter(({ kind }) => kind !== 'lease'));
   const [attempts, lines] = [byStageRun(history.attempts), byStageRun(history.lines)];
+  const workOf = ({ id }: StageRunRow) => ({
+    failedAttempts: (attempts.get(id) ?? []).map(toAttemptView),
+    steps: (steps.get(id) ?? []).map(toStepView),
+    log: (lines.get(id) ?? []).map(toLogLineView),
+  });
+  const escalations = history.stageRuns.filter(isEscalation);
   return {
     run: toRunView(history.run, messages),
-    stages: history.stageRuns.map((stageRun) => ({
-      ...toStageRunView(stageRun),
-      failedAttempts: (attempts.get(stageRun.id) ?? []).map(toAttemptView),
-      steps: (steps.get(stageRun.id) ?? []).map(toStepView),
-      log: (lines.get(stageRun.id) ?? []).map(toLogLineView),
-    })),
+    stages: history.stageRuns
+      .filter((stageRun) => !isEscalation(stageRun))
+      .map((stageRun) => ({
+        ...toStageRunView(stageRun),
+        ...workOf(stageRun),
+        escalations: escalations
+          .filter((one) => isBeside(one, stageRun))
+          .map((one) => ({ ...toEscalationView(one), ...workOf(one) })),
+      })),
     annotations: history.annotations.map(toAnnotationView),
   };
 }
@@ -65,7 +75,10 @@ function toFailureView(row: RunDetails, code: string, messages: MessageOverrides
   return { code, message, params, node: row.failedNode };
 }
 
-function toStageRunView(row: StageRunRow): Omit<StageRunView, 'failedAttempts' | 'steps' | 'log'> {
+const isBeside = (escalation: StageRunRow, { generation, node, visit }: StageRunRow): boolean =>
+  escalation.generation === generation && escalation.node === node && escalation.visit === visit;
+
+function toStageRunView(row: StageRunRow): Omit<StageRunView, 'failedAttempts' | 'steps' | 'log' | 'escalations'> {
   return {
     id: row.id,
     key: row.key,

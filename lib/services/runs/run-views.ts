@@ -105,6 +105,41 @@ export interface StageRunView {
   readonly log: readonly LogLineView[];
   /** What `ctx.progress` said last. */
   readonly progress: ProgressView | null;
+  /** What was to happen when this visit of a graph's node took long, by level. */
+  readonly escalations: readonly EscalationView[];
+}
+
+/** An escalation of a visit. */
+export interface EscalationView {
+  /** Id of its stage run. */
+  readonly id: string;
+  /** The how-manieth of its node, from 1. */
+  readonly level: number;
+  /** `notify`, `reassign`, `start_workflow`, `take_edge`, or the id of a stage. */
+  readonly action: string;
+  /**
+   * PENDING until its time comes, or between tries; COMPLETED when it has fired; SKIPPED when its stage found nothing to do;
+   * CANCELLED when the visit ended before; FAILED for itself.
+   */
+  readonly status: StageRunStatus;
+  /** When it is due, or tried again; null = it waits for no time any more. */
+  readonly dueAt: Date | null;
+  /** When it was last begun; null = it never was. */
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** Number of the last attempt; 0 = none has begun. */
+  readonly attempt: number;
+  /** Of `take_edge`, once it has fired: by which outcome. The visit has the same one if it was left by it. */
+  readonly outcome: string | null;
+  /** Who was to be told, or given the approval; null = nobody, or not yet. */
+  readonly to: readonly string[] | null;
+  /** What it came to. Undefined unless COMPLETED. */
+  readonly output: unknown;
+  /** The last failure, while it stands. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly failedAttempts: readonly AttemptView[];
+  readonly steps: readonly StepView[];
+  readonly log: readonly LogLineView[];
 }
 
 /** A durable call of a body: a step, or a wait and what came of it. */

@@ -10,6 +10,7 @@ import { describeEventLimits } from './suites/event-limits.suite.js';
 import { describeEventSweeps } from './suites/event-sweeps.suite.js';
 import { describeEvents } from './suites/events.suite.js';
 import { describeFiredWaits } from './suites/fired-waits.suite.js';
+import { describeEscalations } from './suites/escalations.suite.js';
 import { describeGraphRows } from './suites/graph-rows.suite.js';
 import { describeGraphs } from './suites/graphs.suite.js';
 import { describeHandOffs } from './suites/hand-offs.suite.js';
@@ -48,6 +49,7 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   'hand-offs': describeHandOffs,
   'joined records': describeJoinedRecords,
   'graph rows': describeGraphRows,
+  escalations: describeEscalations,
   'late writes': describeLateWrites,
   leases: describeLeases,
   'cancel jobs': describeCancelJobs,

@@ -7,6 +7,7 @@ import type {
   UnsentJob,
   WorkStore,
 } from '../../engine/ports/work-store.js';
+import { isEscalation } from '../../engine/state/escalation-key.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
 import { hold } from './jobs.js';
 import { stageStarted, tell } from './outbox-writes.js';
@@ -87,7 +88,7 @@ function take(session: MemorySession, job: JobRecord, workerId: string): Claimed
   const token = session.nextId();
   const goesOn = stageRun.resumed;
   hold(session, job, stageRun, { workerId, token });
-  if (job.kind === 'execute' && !goesOn) tell(session, run.id, [stageStarted(stageRun)]);
+  if (job.kind === 'execute' && !goesOn && !isEscalation(stageRun)) tell(session, run.id, [stageStarted(stageRun)]);
   return claimedJob(session, job, run, stageRun, { token, resumed: goesOn });
 }
 
@@ -144,7 +145,8 @@ function claimedJob(
 function earlierOf({ db }: MemorySession, run: RunRecord): EarlierStageRun[] {
   const earlier: (EarlierStageRun & { readonly ordinal: number })[] = [];
   for (const { generation, status, node, key, stage, output, ordinal, outcome } of db.stageRunsOf.of(run.id)) {
-    if (generation !== run.generation || (status !== 'COMPLETED' && status !== 'SKIPPED')) continue;
+    if (generation !== run.generation || (status !== 'COMPLETED' && status !== 'SKIPPED') || isEscalation({ key }))
+      continue;
     earlier.push({ node, key, stage, output, status, outcome, ordinal });
   }
   earlier.sort((a, b) => a.ordinal - b.ordinal);

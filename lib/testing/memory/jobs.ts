@@ -13,8 +13,9 @@ export interface QueuedJob {
 
 const UNLOCKED = { lockedBy: null, lockedAt: null, startedAt: null, claimToken: null } as const;
 
-/** Queues a job where its run stands. */
-export function queueJob({ db }: MemorySession, { kind, run, stageRunId, job, delayed = false }: QueuedJob): void {
+/** Queues a job where its run stands; one with a delay where its time does, which counts from now, or from the run's start. */
+export function queueJob({ db, now }: MemorySession, { kind, run, stageRunId, job, delayed = false }: QueuedJob): void {
+  const { delayMs = 0 } = job;
   db.jobs.insert({
     ...UNLOCKED,
     id: job.id,
@@ -24,8 +25,8 @@ export function queueJob({ db }: MemorySession, { kind, run, stageRunId, job, de
     priority: run.priority,
     stageRunId,
     queue: job.queue,
-    runAt: run.enqueuedAt,
-    state: delayed ? 'delayed' : 'due',
+    runAt: delayMs > 0 ? Math.max(now, run.enqueuedAt) + delayMs : run.enqueuedAt,
+    state: delayed || delayMs > 0 ? 'delayed' : 'due',
     attempt: 0,
     capMs: job.capMs,
     sentAt: null,

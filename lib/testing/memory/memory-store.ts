@@ -230,10 +230,7 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => wakes.probe(session, thresholds));
   }
 
-  async promoteDelayed(
-    limit: number,
-    aheadMs: number,
-  ): Promise<{ promoted: number; retries: number; nextInMs: number | null }> {
+  async promoteDelayed(limit: number, aheadMs: number): Promise<port.PromotedJobs> {
     return this.call((session) => wakes.promoteDelayed(session, limit, aheadMs));
   }
 

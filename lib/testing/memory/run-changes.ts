@@ -2,6 +2,7 @@ import type { ChangeDecision, ChangeOptions, ChangeResult, LockedRun } from '../
 import type { OwnerScope } from '../../engine/ports/scope.js';
 import { keepAuditOf } from './audit.js';
 import type { RunRecord } from './records.js';
+import { jobsThatMove } from './escalated-jobs.js';
 import { findRun } from './run-reads.js';
 import { runState } from './run-state.js';
 import type { MemorySession } from './session.js';
@@ -22,7 +23,7 @@ export function changeRun<R>(
   const { transition, answer } = decide({
     row: runRow(run),
     state: runState(session, run),
-    jobCount: db.jobsOf.of(runId).length,
+    jobCount: jobsThatMove(session, run).length,
     idleMs: now - lastMoveOf(session, run),
     deadlineInMs: run.deadlineAt === null ? null : run.deadlineAt - now,
     repeated: digest !== undefined && db.startKeys.get(digest) !== undefined,

@@ -1,7 +1,8 @@
 import type { RunDetails, RunFilter, RunHistory, RunRow } from '../../engine/ports/run-store.js';
 import type { OwnerScope } from '../../engine/ports/scope.js';
+import { escalationLevel, isEscalation } from '../../engine/state/escalation-key.js';
 import { isTerminalRun, isTerminalStageRun, type RunStatus } from '../../engine/state/statuses.js';
-import type { RunRecord } from './records.js';
+import type { RunRecord, StageRunRecord } from './records.js';
 import type { MemorySession } from './session.js';
 import type { StepRecord } from './step-records.js';
 import { annotationRow, attemptRow, logLineRow, runDetails, runRow, stageRunRow, stepHistoryRow } from './views.js';
@@ -56,16 +57,27 @@ export function history(session: MemorySession, runId: string, scope: OwnerScope
   if (run === undefined) return undefined;
   const { db } = session;
   const stageRuns = db.stageRunsOf.of(runId);
-  stageRuns.sort((a, b) => a.generation - b.generation || a.position - b.position || a.ordinal - b.ordinal);
+  stageRuns.sort(
+    (a, b) =>
+      a.generation - b.generation ||
+      a.position - b.position ||
+      a.ordinal - b.ordinal ||
+      (escalationLevel(a.key) ?? 0) - (escalationLevel(b.key) ?? 0),
+  );
   return {
     run: runDetails(run, isWaiting(session, run)),
-    stageRuns: stageRuns.map(stageRunRow),
+    stageRuns: stageRuns.map((row) => stageRunRow(row, dueAt(session, row))),
     attempts: db.attemptsOf.of(runId).map(attemptRow),
     steps: stageRuns.flatMap(({ id }) => db.stepsOf.of(id).sort(inHistory)).map(stepHistoryRow),
     // In the order in which they were written.
     annotations: db.annotationsOf.of(runId).map(annotationRow),
     lines: db.logLinesOf.of(runId).map(logLineRow),
   };
+}
+
+function dueAt({ db }: MemorySession, { id, runId }: StageRunRecord): number | null {
+  const job = db.jobsOf.of(runId).find((one) => one.stageRunId === id && one.kind === 'execute');
+  return job?.state === 'delayed' ? job.runAt : null;
 }
 
 /** With a place first, in order; then the others as they were made. */
@@ -76,7 +88,7 @@ const inHistory = (a: StepRecord, b: StepRecord): number =>
 
 /** Everything open of it is suspended, and there is something. */
 function isWaiting({ db }: MemorySession, run: RunRecord): boolean {
-  const open = db.stageRunsOf.of(run.id).filter(({ status }) => !isTerminalStageRun(status));
+  const open = db.stageRunsOf.of(run.id).filter((one) => !isTerminalStageRun(one.status) && !isEscalation(one));
   return run.status === 'RUNNING' && open.length > 0 && open.every(({ status }) => status === 'SUSPENDED');
 }
 

@@ -1,4 +1,5 @@
 import type { DecideSettled, FinishedRun, SettleEvent } from '../../engine/ports/work-store.js';
+import { isEscalation } from '../../engine/state/escalation-key.js';
 import type { EngineEvent, LostOutcome, StageOutcome } from '../../engine/state/rows.js';
 import { heldJobOf } from './jobs.js';
 import { nodeVisitKey } from './memory-database.js';
@@ -35,7 +36,10 @@ export function settleRun(
     tell(session, run.id, events);
     if (outcome.kind === 'retry' || outcome.kind === 'released' || outcome.kind === 'lost') continue;
     if (job !== null) db.jobs.remove(job);
-    if (outcome.kind === 'failed') {
+    if (isEscalation(stageRun)) {
+      const failure = outcome.kind === 'failed' ? outcome.failure : null;
+      happened.push({ type: 'escalation-ended', stageRunId: stageRun.id, failure });
+    } else if (outcome.kind === 'failed') {
       happened.push({ type: 'stage-failed', stageRunId: stageRun.id, key: stageRun.key, failure: outcome.failure });
     } else if (closeOne(session, stageRun)) {
       happened.push({ type: 'node-settled', node: stageRun.node, visit: stageRun.visit });

@@ -32,7 +32,7 @@ export function applyTransition(
   for (const stageRun of transition.stageRuns) insertStageRun(session, run, stageRun);
   for (const reopened of transition.reopened) reopen(session, run, reopened);
   for (const requeued of transition.requeued) requeue(session, run, requeued);
-  for (const id of transition.cancelled ?? []) leave(session, run, id);
+  for (const id of transition.cancelled ?? []) leave(session, run, id, transition.leftBy?.[id] ?? null);
   if (transition.cancelOpen) cancelOpen(session, run);
   else queueNext(session, run, transition.stageRuns, place);
   for (const { stageRunId, job } of transition.cancelJobs) {
@@ -185,14 +185,14 @@ function cancelOpen(session: MemorySession, run: RunRecord): void {
 }
 
 /** Cancels one stage run, its job, its waits and the children it waits for; its run goes on. */
-function leave(session: MemorySession, run: RunRecord, id: string): void {
+function leave(session: MemorySession, run: RunRecord, id: string, outcome: string | null): void {
   const { db, now } = session;
   const stageRun = db.stageRuns.get(id);
   if (stageRun === undefined || stageRun.runId !== run.id || isTerminalStageRun(stageRun.status)) return;
   for (const wait of db.waitsOf.of(run.id)) if (wait.stageRunId === id) cancelWait(session, wait);
   cancelRounds(session, run.id, id);
   askToCancelChildren(session, run, id);
-  db.stageRuns.patch(stageRun, { status: 'CANCELLED', finishedAt: now });
+  db.stageRuns.patch(stageRun, { status: 'CANCELLED', outcome, finishedAt: now });
   for (const job of db.jobsOf.of(run.id)) {
     if (job.kind === 'execute' && job.stageRunId === id) db.jobs.remove(job);
   }

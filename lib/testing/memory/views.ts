@@ -44,7 +44,7 @@ export const runDetails = (run: RunRecord, waiting: boolean): RunDetails => ({
   waiting,
 });
 
-export const stageRunRow = (row: StageRunRecord): StageRunRow => ({
+export const stageRunRow = (row: StageRunRecord, dueAt: number | null): StageRunRow => ({
   id: row.id,
   runId: row.runId,
   generation: row.generation,
@@ -66,6 +66,7 @@ export const stageRunRow = (row: StageRunRecord): StageRunRow => ({
   output: row.output,
   outcome: row.outcome,
   progress: row.progress,
+  dueAt: instantOrNull(dueAt),
 });
 
 export const attemptRow = (row: AttemptRecord): AttemptRow => ({

@@ -1,5 +1,6 @@
-import type { StuckPage, WakeProbe, WakeStore } from '../../engine/ports/wake-store.js';
+import type { PromotedJobs, StuckPage, WakeProbe, WakeStore } from '../../engine/ports/wake-store.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
+import { isOfEscalation, jobsThatMove } from './escalated-jobs.js';
 import { whyExpired } from './expired-leases.js';
 import { tell } from './outbox-writes.js';
 import type { JobRecord, RunRecord, StartKeyRecord } from './records.js';
@@ -48,17 +49,15 @@ const isDue = (row: StepRecord | undefined, at: number): boolean => row !== unde
 const isOlder = (row: { readonly createdAt: number } | undefined, than: number): boolean =>
   row !== undefined && row.createdAt <= than;
 
-export function promoteDelayed(
-  session: MemorySession,
-  limit: number,
-  aheadMs: number,
-): { promoted: number; retries: number; nextInMs: number | null } {
+export function promoteDelayed(session: MemorySession, limit: number, aheadMs: number): PromotedJobs {
   const { db, now } = session;
   const due = db.delayedJobs.rows.filter((job) => job.runAt <= now + aheadMs).slice(0, limit);
   const next = db.delayedJobs.rows.find((job) => job.runAt > now + aheadMs);
   for (const job of due) promote(session, job);
   const retries = due.filter((job) => job.kind === 'execute' && job.attempt > 0).length;
-  return { promoted: due.length, retries, nextInMs: next === undefined ? null : next.runAt - now - aheadMs };
+  const escalations = due.filter((job) => job.attempt === 0 && isOfEscalation(session, job)).length;
+  const nextInMs = next === undefined ? null : next.runAt - now - aheadMs;
+  return { promoted: due.length, retries, escalations, nextInMs };
 }
 
 /** Makes jobs due again whose messages seem to be lost. */
@@ -99,7 +98,7 @@ export function findStuck(
 const isStuck = (session: MemorySession, run: RunRecord, stuckAfterMs: number): boolean =>
   run.status === 'RUNNING' &&
   !session.db.waitsOf.has(run.id) &&
-  session.db.jobsOf.of(run.id).length === 0 &&
+  jobsThatMove(session, run).length === 0 &&
   session.now - lastMoveOf(session, run) > stuckAfterMs;
 
 export function findOverdue(session: MemorySession, limit: number, aheadMs: number): { readonly runId: string }[] {

@@ -16,6 +16,9 @@ export const OUTBOX_SLOTS = 16;
  */
 export const sameOwner = (a: string, b: string): string => `${a}.owner_id IS NOT DISTINCT FROM ${b}.owner_id`;
 
+/** Whether a stage run is an escalation, by the form of its key (`escalation-key.ts`). */
+export const isEscalated = (stageRun: string): string => `strpos(${stageRun}.key, '#') > 0`;
+
 /** Hash slot of a run: all of a run's events go through one relay, in order (EVT-1). The last byte of a UUIDv7 is random. */
 export const slotOf = (runId: string): string => `(get_byte(uuid_send(${runId}), 15) % ${OUTBOX_SLOTS})::smallint`;
 

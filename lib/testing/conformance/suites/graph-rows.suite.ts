@@ -134,7 +134,7 @@ export function describeGraphRows({ it, expect }: StoreSuite): void {
     const asked: string[][] = [];
     await on.settle([joined(left), joined(right)], (_key, state, events) => {
       const open = state.stageRuns.filter(({ status }) => status !== 'COMPLETED');
-      asked.push([...events.map((event) => ('node' in event ? event.node : event.key)), `${open.length} open`]);
+      asked.push([...events.map((event) => ('node' in event ? event.node : event.type)), `${open.length} open`]);
       return newTransition();
     });
     expect(

@@ -91,7 +91,7 @@ export function describeWakes({ it, expect }: StoreSuite): void {
     expect(await on.store.promoteDelayed(1, 0)).toMatchObject({ promoted: 1 });
     expect((await on.claimOne()).run.id).toBe(early.id);
     expect(await on.store.promoteDelayed(1, 0)).toMatchObject({ promoted: 1 });
-    expect(await on.store.promoteDelayed(1, 0)).toEqual({ promoted: 0, retries: 0, nextInMs: null });
+    expect(await on.store.promoteDelayed(1, 0)).toEqual({ promoted: 0, retries: 0, escalations: 0, nextInMs: null });
   });
 
   it('WAKE-2: of the promoted jobs those are retries that have been tried', async (on) => {

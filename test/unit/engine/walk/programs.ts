@@ -3,10 +3,13 @@ import type { Graph, GraphEdge, GraphNode } from '../../../../lib/engine/graph/i
 
 /** A workflow as people think of it: parts after each other, one of which may hold others. */
 export type Part =
-  | { readonly kind: 'work' }
+  | { readonly kind: 'work'; readonly escalations: readonly Escalation[] }
   | { readonly kind: 'condition'; readonly holds: boolean; readonly held: Program; readonly otherwise: Program }
   | { readonly kind: 'loop'; readonly over: 'count' | 'list'; readonly turns: number; readonly body: Program }
   | { readonly kind: 'parallel'; readonly join: 'all' | 'any' | 'taken'; readonly branches: readonly Branch[] };
+
+/** Where the edge that it takes leads: on as if the work were done, or by work of its own. */
+export type Escalation = 'notify' | 'on' | 'by other work';
 
 export interface Branch {
   readonly taken: boolean;
@@ -21,7 +24,10 @@ export const { program } = fc.letrec<{ program: Program; body: Program; part: Pa
   body: fc.array(tie('part'), { minLength: 1, maxLength: 3, depthIdentifier: 'program' }),
   part: fc.oneof(
     { maxDepth: 3, depthIdentifier: 'program' },
-    fc.constant({ kind: 'work' as const }),
+    fc.record({
+      kind: fc.constant('work' as const),
+      escalations: fc.array(fc.constantFrom<Escalation>('notify', 'on', 'by other work'), { maxLength: 2 }),
+    }),
     fc.record({
       kind: fc.constant('condition' as const),
       holds: fc.boolean(),
@@ -46,8 +52,10 @@ export const { program } = fc.letrec<{ program: Program; body: Program; part: Pa
 export interface Written {
   readonly graph: Graph;
   readonly input: Readonly<Record<string, unknown>>;
-  /** How often each node of work runs; those that a branch which nobody waits for may leave undone are not there. */
+  /** How often each node of work is come to; those that a branch which nobody waits for may leave undone are not there. */
   readonly work: ReadonlyMap<string, number>;
+  /** By which outcome escalations go on, by their keys; those that only tell are not there. */
+  readonly edges: ReadonlyMap<string, string>;
 }
 
 export function write(parts: Program): Written {
@@ -55,6 +63,7 @@ export function write(parts: Program): Written {
   const edges: GraphEdge[] = [];
   const input: Record<string, unknown> = {};
   const work = new Map<string, number>();
+  const taken = new Map<string, string>();
 
   /** Writes parts that lead to `next`; returns where they begin. `times`: how often they run, null = nobody knows. */
   function writeAll(program: Program, next: string, times: number | null): string {
@@ -70,6 +79,20 @@ export function write(parts: Program): Written {
       case 'work':
         edges.push({ from: id, to: next });
         if (times !== null && times > 0) work.set(id, times);
+        if (part.escalations.length > 0) {
+          node.escalations = part.escalations.map((escalation, at) => {
+            if (escalation === 'notify') return { after: '1 hour', action: { type: 'notify', to: ['ann'] } };
+            const outcome = `late${at}`;
+            taken.set(`${id}#${at + 1}`, outcome);
+            const other = `other-${nodes.length}`;
+            if (escalation === 'on') edges.push({ from: id, outcome, to: next });
+            else {
+              nodes.push({ id: other, type: 'work' } as GraphNode);
+              edges.push({ from: id, outcome, to: other }, { from: other, to: next });
+            }
+            return { after: '2 hours', action: { type: 'take_edge', outcome } };
+          });
+        }
         return id;
       case 'condition': {
         input[id.replace('-', '_')] = part.holds;
@@ -107,5 +130,5 @@ export function write(parts: Program): Written {
 
   const start = writeAll(parts, 'end', 1);
   nodes.push({ id: 'end', type: 'end', config: { outcome: 'through' } });
-  return { graph: { id: 'program', start, nodes, edges }, input, work };
+  return { graph: { id: 'program', start, nodes, edges }, input, work, edges: taken };
 }

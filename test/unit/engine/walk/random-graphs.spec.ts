@@ -27,13 +27,37 @@ describe('random graphs', () => {
           run.complete(pending.slice(first, first + 1 + choose(pending.length - first)));
         }
         expect(run.end).toEqual({ to: 'COMPLETED', output: '{"outcome":"through"}' });
-        expect(run.pending).toEqual([]);
+        expect(run.open).toEqual([]);
         expect(run.events).toEqual(['run:started', 'run:completed']);
         for (const [node, times] of work) expect([node, run.worked.get(node)]).toEqual([node, times]);
         const sure = new Set(work.keys());
         const others = [...run.worked.keys()].filter((node) => !sure.has(node));
         const left = new Set(graph.nodes.map(({ id }) => id));
         expect(others.filter((node) => !left.has(node))).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('ESC-1: every one comes to its end whatever escalates meanwhile, and nothing of a visit that has ended is left open', async () => {
+    await fc.assert(
+      fc.asyncProperty(program, fc.infiniteStream(fc.nat()), async (parts, choices) => {
+        const { graph, input, work, edges } = write(parts);
+        const run = new WalkedRun(await compile(graph), input);
+        const choose = (below: number): number => (choices.next().value as number) % below;
+        for (let turns = 0; run.end === null; turns += 1) {
+          const { open, pending } = run;
+          if (pending.length === 0) throw new Error(`Stuck: ${run.statuses().join(', ')}`);
+          if (turns > 10_000) throw new Error('It never ends.');
+          const first = choose(open.length);
+          run.finish(open.slice(first, first + 1 + choose(open.length - first)), edges);
+          const visits = new Set(run.pending.map(({ node, visit }) => `${node} ${visit}`));
+          for (const { key, node, visit } of run.escalations)
+            expect([key, visits.has(`${node} ${visit}`)]).toEqual([key, true]);
+        }
+        expect(run.end).toEqual({ to: 'COMPLETED', output: '{"outcome":"through"}' });
+        expect(run.open).toEqual([]);
+        for (const [node, times] of work) expect([node, run.came(node)]).toEqual([node, times]);
       }),
       { numRuns: 400 },
     );

@@ -2,6 +2,7 @@ import type { CompiledGraph } from '../../../../lib/engine/graph/index.js';
 import type { RunState, StageRunState, Transition } from '../../../../lib/engine/state/rows.js';
 import type { CompiledDefinition } from '../../../../lib/engine/definition/index.js';
 import { decideSettled, decideStart } from '../../../../lib/engine/state/decide.js';
+import { isEscalation } from '../../../../lib/engine/state/escalation-key.js';
 import { graphDefinition, type TurnLimits } from '../../../../lib/engine/walk/index.js';
 
 /** A run of a graph whose rows stand in memory: workers bring visits to their ends, in whatever order. */
@@ -25,24 +26,59 @@ export class WalkedRun {
     this.#apply(decideStart(this.#definition, run, false, this.#context));
   }
 
-  get pending(): readonly StageRunState[] {
+  /** Visits and escalations that wait for a worker. */
+  get open(): readonly StageRunState[] {
     return this.stageRuns.filter(({ status }) => status === 'PENDING');
   }
 
+  get pending(): readonly StageRunState[] {
+    return this.open.filter((stageRun) => !isEscalation(stageRun));
+  }
+
+  /** Escalations that have not fired. */
+  get escalations(): readonly StageRunState[] {
+    return this.open.filter(isEscalation);
+  }
+
   statuses(): string[] {
-    return this.stageRuns.map(({ node, visit, status, outcome }) =>
-      [node, ...(visit > 1 ? [`#${visit}`] : []), status, ...(outcome ? [outcome] : [])].join(' '),
+    return this.stageRuns.map(({ key, visit, status, outcome }) =>
+      [key, ...(visit > 1 ? [`#${visit}`] : []), status, ...(outcome ? [outcome] : [])].join(' '),
     );
   }
 
-  /** Ends visits in one call of the store, as a grouped record does. */
+  /** Ends visits, and fires escalations, in one call of the store, as a grouped record does. */
   complete(ended: readonly StageRunState[], output: unknown = null, outcome?: string): void {
     for (const row of ended) {
-      this.worked.set(row.node, (this.worked.get(row.node) ?? 0) + 1);
+      if (!isEscalation(row)) this.worked.set(row.node, (this.worked.get(row.node) ?? 0) + 1);
       Object.assign(row, { status: 'COMPLETED', output: JSON.stringify(output), ...(outcome && { outcome }) });
     }
-    const events = ended.map(({ node, visit }) => ({ type: 'node-settled' as const, node, visit }));
+    const events = ended.map((row) =>
+      isEscalation(row)
+        ? { type: 'escalation-ended' as const, stageRunId: row.id, failure: null }
+        : { type: 'node-settled' as const, node: row.node, visit: row.visit },
+    );
     this.#apply(decideSettled(this.#definition, this.#state(), events, this.#context));
+  }
+
+  /** The same, each escalation by the outcome that its edge has; those without an edge have told somebody. */
+  finish(ended: readonly StageRunState[], edges: ReadonlyMap<string, string>): void {
+    for (const row of ended) {
+      const outcome = isEscalation(row) ? edges.get(row.key) : undefined;
+      if (outcome !== undefined) Object.assign(row, { outcome });
+    }
+    this.complete(ended, { to: ['ann'], message: null });
+  }
+
+  /** How often the run came to a node. */
+  came(node: string): number {
+    return this.stageRuns.filter((row) => row.key === node).length;
+  }
+
+  /** Fires an escalation; one that takes an edge with its outcome. */
+  fire(key: string, outcome?: string): void {
+    const row = this.escalations.find((candidate) => candidate.key === key);
+    if (!row) throw new Error(`${key} is not open: ${this.statuses().join(', ')}`);
+    this.complete([row], { to: ['ann'], message: null }, outcome);
   }
 
   completeNode(node: string, output?: unknown, outcome?: string): void {
@@ -60,23 +96,23 @@ export class WalkedRun {
       queue: null,
       input: JSON.stringify(this.input),
       stageRuns: this.stageRuns,
-      stageRunCount: this.stageRuns.length,
+      stageRunCount: Math.max(0, ...this.stageRuns.map(({ ordinal }) => ordinal)),
     };
   }
 
-  #apply({ stageRuns, events, run, cancelled = [], cancelOpen }: Transition): void {
+  #apply({ stageRuns, events, run, cancelled = [], leftBy = {}, cancelOpen }: Transition): void {
     for (const row of stageRuns) {
       const { id, node, key, stage, visit, status, ordinal, output = null, outcome = null } = row;
-      if (this.stageRuns.some((other) => other.node === node && other.visit === visit))
-        throw new Error(`${node} has a second visit ${visit}.`);
+      if (this.stageRuns.some((other) => other.key === key && other.visit === visit))
+        throw new Error(`${key} has a second visit ${visit}.`);
       this.stageRuns.push({ id, node, key, stage, visit, status, attempt: 0, ordinal, requeues: 0, output, outcome });
     }
-    for (const id of cancelled)
-      Object.assign(
-        this.stageRuns.find((row) => row.id === id)!,
-        { status: 'CANCELLED' },
-      );
-    if (cancelOpen) for (const row of this.pending) Object.assign(row, { status: 'CANCELLED' });
+    for (const id of cancelled) {
+      const row = this.stageRuns.find((candidate) => candidate.id === id)!;
+      if (row.status !== 'PENDING') throw new Error(`${row.key} is cancelled, and was ${row.status}.`);
+      Object.assign(row, { status: 'CANCELLED', outcome: leftBy[id] ?? null });
+    }
+    if (cancelOpen) for (const row of this.open) Object.assign(row, { status: 'CANCELLED' });
     this.events.push(...events.map(({ type }) => type));
     this.end = run ?? this.end;
   }

@@ -1,6 +1,17 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, DUE, ENDED, EXECUTE, OPEN_RUN, OPEN_STAGE_RUN, sameOwner, slotOf } from '../sql.js';
+import {
+  clock,
+  DELAYED,
+  DUE,
+  ENDED,
+  EXECUTE,
+  milliseconds,
+  OPEN_RUN,
+  OPEN_STAGE_RUN,
+  sameOwner,
+  slotOf,
+} from '../sql.js';
 import { rowsOf } from './transition-rows.js';
 
 /** A run that a transition has ended. */
@@ -25,7 +36,7 @@ const unlessSame = (column: string, value: string): string =>
  * not been told its end. A rerun has its deadline from now on: the old one may have passed long ago.
  *
  * The outbox ids are drawn here, after the lock, so that they follow commit order per run. New jobs stand in the queue where
- * their run stands: its priority, its enqueue time.
+ * their run stands: its priority, its enqueue time; those with a delay where their time does.
  */
 export function applyTransitions(t: TableNames): Statement {
   const now = clock('$1');
@@ -53,7 +64,7 @@ export function applyTransitions(t: TableNames): Statement {
         FROM c JOIN lk ON lk.id = c.id WHERE s.run_id = c.id AND c.cascade AND s.status IN ${OPEN_STAGE_RUN}),
     cw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM c WHERE w.run_id = c.id AND c.cascade AND w.open),
     ls AS (
-      UPDATE ${t.stageRuns} s SET status = 'CANCELLED', finished_at = ${now}, version = s.version + 1
+      UPDATE ${t.stageRuns} s SET status = 'CANCELLED', outcome = l.outcome, finished_at = ${now}, version = s.version + 1
         FROM ${rowsOf('left', 'l')} WHERE s.id = l.id AND s.run_id = l.rid AND s.status IN ${OPEN_STAGE_RUN}),
     lw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM ${rowsOf('left', 'l')} WHERE w.stage_run_id = l.id AND w.run_id = l.rid AND w.open),
     cr AS (UPDATE ${t.approvalRounds} a SET status = 'cancelled', ended_at = ${now} FROM c WHERE a.run_id = c.id AND c.cascade AND a.status = 'open' RETURNING a.id),
@@ -85,7 +96,9 @@ export function applyTransitions(t: TableNames): Statement {
         FROM ${rowsOf('stageRuns', 'n')} JOIN lk ON lk.id = n.rid),
     nj AS (
       INSERT INTO ${t.jobs} (id, kind, run_id, stage_run_id, owner_id, definition_key, queue, priority, run_at, state, cap_ms, created_at)
-      SELECT j.id, j.kind, j.rid, j.sid, lk.owner_id, lk.definition_key, j.queue, lk.priority, lk.enqueued_at, ${DUE}, j.cap, ${now}
+      SELECT j.id, j.kind, j.rid, j.sid, lk.owner_id, lk.definition_key, j.queue, lk.priority,
+             CASE WHEN j.delay > 0 THEN greatest(lk.enqueued_at, ${now}) + ${milliseconds('j.delay')} ELSE lk.enqueued_at END,
+             CASE WHEN j.delay > 0 THEN ${DELAYED} ELSE ${DUE} END, j.cap, ${now}
         FROM ${rowsOf('jobs', 'j')} JOIN lk ON lk.id = j.rid),
     ag AS (
       UPDATE ${t.stageRuns} s SET status = 'PENDING', claim_token = NULL, finished_at = NULL, version = s.version + 1,

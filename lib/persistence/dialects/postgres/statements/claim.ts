@@ -1,6 +1,6 @@
 import type { TableNames } from '../../../table-names.js';
 import type { Statement } from '../../../data-source/statement.js';
-import { CANCEL, CLAIMED, clock, DELAYED, DUE, ENDED, EXECUTE, sameOwner, slotOf } from '../sql.js';
+import { CANCEL, CLAIMED, clock, DELAYED, DUE, ENDED, EXECUTE, isEscalated, sameOwner, slotOf } from '../sql.js';
 import { claimedColumns, type ClaimedRow } from './claimed-row.js';
 
 /**
@@ -12,7 +12,7 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
  * is taken only where its stage run and run still want it; the others are deleted here at once: left in place they would
  * fill every later LIMIT. `definition_key <> ALL` comes before LIMIT for the same reason (GHOST-3).
  *
- * A stage run that goes on after a wait is no new attempt, and its start was told before. One that was claimed before has moved
+ * A stage run that goes on after a wait is no new attempt, and its start was told before; that of an escalation is told by what comes of it. One that was claimed before has moved
  * since, which its version shows: its ledger may hold something.
  * The ledger is not asked: a plan that was made while it was small would read all of it for each job.
  *
@@ -89,7 +89,7 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT us.run_id, us.owner_id, ${slotOf('us.run_id')}, json_build_array(json_build_object('type', 'stage:started', 'stageRunId', us.id,
-             'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us WHERE NOT us.resumed)
+             'node', us.key, 'stage', us.stage, 'data', json_build_object('attempt', us.attempt))), ${now} FROM us WHERE NOT us.resumed AND NOT ${isEscalated('us')})
     SELECT st.job_id, st.kind, st.token, jb.id IS NOT NULL AS taken, st.forged, st.run_status, coalesce(us.attempt, jb.attempt) AS attempt, coalesce(us.version > 1, false) AS has_ledger,
            coalesce(us.resumed, false) AS resumed, ${claimedColumns(t)}
       FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id

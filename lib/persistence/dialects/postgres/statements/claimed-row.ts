@@ -1,6 +1,6 @@
 import type { ClaimedJob, EarlierStageRun } from '../../../../engine/ports/index.js';
 import type { TableNames } from '../../../table-names.js';
-import { CANCEL, sameOwner } from '../sql.js';
+import { CANCEL, isEscalated, sameOwner } from '../sql.js';
 import { subjectOf } from '../subject-columns.js';
 
 /** A job as the claim answers it. Earlier outputs come along only where there are some. */
@@ -62,7 +62,7 @@ export function claimedColumns(t: TableNames): string {
     r.actor::text AS actor, r.trace, r.priority, r.queue, r.input::text AS input,
     CASE WHEN s.ordinal > 1 THEN (
       SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text, e.outcome) ORDER BY e.ordinal)::text
-        FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND ${sameOwner('e', 'r')} AND e.status IN ('COMPLETED', 'SKIPPED')) END AS earlier`;
+        FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND ${sameOwner('e', 'r')} AND e.status IN ('COMPLETED', 'SKIPPED') AND NOT ${isEscalated('e')}) END AS earlier`;
 }
 
 export function claimedJob(row: ClaimedRow): ClaimedJob {

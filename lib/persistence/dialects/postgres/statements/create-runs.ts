@@ -59,6 +59,8 @@ interface StageRunRow {
   job: string | null;
   queue: string | null;
   cap: number | null;
+  /** Milliseconds after its run begins. */
+  delay: number;
   output: string | null;
   outcome: string | null;
 }
@@ -121,6 +123,7 @@ const stageRunRows = new RowSet<StageRunRow>({
   job: 'uuid',
   queue: 'text',
   cap: 'bigint',
+  delay: 'float8',
   output: 'json',
   outcome: 'text',
 });
@@ -193,8 +196,8 @@ export function createRuns(t: TableNames, form: 'plain' | 'keyed' | 'children'):
       RETURNING id),
     j AS (
       INSERT INTO ${t.jobs} (id, run_id, stage_run_id, owner_id, definition_key, queue, priority, run_at, state, cap_ms, created_at)
-      SELECT n.job, n.rid, n.id, c.owner, c.definition_key, n.queue, c.priority, c.due_at,
-             CASE WHEN c.later THEN ${DELAYED} ELSE ${DUE} END, n.cap, ${now}
+      SELECT n.job, n.rid, n.id, c.owner, c.definition_key, n.queue, c.priority, c.due_at + ${milliseconds('n.delay')},
+             CASE WHEN c.later OR n.delay > 0 THEN ${DELAYED} ELSE ${DUE} END, n.cap, ${now}
         FROM ${stageRunRows.source('n', second)} JOIN c ON c.id = n.rid WHERE n.job IS NOT NULL),
     v AS (
       INSERT INTO ${t.nodeVisits} (run_id, owner_id, generation, node, visit, open)
@@ -230,6 +233,7 @@ export function createRunsValues(offsetMs: number, runs: readonly NewRun[]): unk
           job: job?.id ?? null,
           queue: job?.queue ?? null,
           cap: job?.capMs ?? null,
+          delay: job?.delayMs ?? 0,
         })),
       ),
     ),

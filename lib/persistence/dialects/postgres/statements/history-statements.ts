@@ -1,7 +1,7 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { isoText, sameOwner } from '../sql.js';
-import { inScope, ofItsRun, type ScopeKind } from './read-statements.js';
+import { escalationsLast, inScope, ofItsRun, type ScopeKind } from './read-statements.js';
 
 const ANNOTATION_COLUMNS = `
   a.id, a.run_id AS "runId", a.stage_run_id AS "stageRunId", a.attempt, a.key, a.value::text AS value, a.scope, a.actor::text AS actor,
@@ -16,7 +16,7 @@ export function readSteps(t: TableNames): Statement {
            p.timed_out AS "timedOut", ${isoText('p.due_at')} AS "dueAt", p.event_key AS "eventKey", p.child_run_id AS "childRunId",
            ${isoText('p.created_at')} AS "createdAt", ${isoText('p.fired_at')} AS "firedAt"
       FROM ${t.stageRuns} s JOIN ${t.steps} p ON p.stage_run_id = s.id AND ${sameOwner('p', 's')}
-     WHERE s.run_id = $1::uuid AND ${ofItsRun(t, 's')} ORDER BY s.generation, s.ordinal, p.seq NULLS LAST, p.created_at, p.key`,
+     WHERE s.run_id = $1::uuid AND ${ofItsRun(t, 's')} ORDER BY s.generation, s.ordinal, ${escalationsLast('s')}, p.seq NULLS LAST, p.created_at, p.key`,
   };
 }
 

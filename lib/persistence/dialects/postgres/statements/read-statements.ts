@@ -3,7 +3,7 @@ import type { StageProgress } from '../../../../engine/state/notes.js';
 import type { RunStatus } from '../../../../engine/state/statuses.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, ENDED, isoText, OPEN_RUN, OPEN_STAGE_RUN, sameOwner } from '../sql.js';
+import { clock, DELAYED, ENDED, EXECUTE, isEscalated, isoText, OPEN_RUN, OPEN_STAGE_RUN, sameOwner } from '../sql.js';
 
 /** Columns of a run without its payloads, named as `RunRow` names them. */
 const RUN_COLUMNS = `
@@ -15,7 +15,11 @@ const PAYLOAD_COLUMNS = `r.input::text AS input, r.output::text AS output, r.fai
 
 /** Whether all that is open of a run is suspended, and there is something: by the key of its stage runs, few for a run. */
 const waiting = (t: TableNames): string =>
-  `(r.status = 'RUNNING' AND coalesce((SELECT bool_and(s.status = 'SUSPENDED') FROM ${t.stageRuns} s WHERE s.run_id = r.id AND ${sameOwner('s', 'r')} AND s.status IN ${OPEN_STAGE_RUN}), false)) AS waiting`;
+  `(r.status = 'RUNNING' AND coalesce((SELECT bool_and(s.status = 'SUSPENDED') FROM ${t.stageRuns} s WHERE s.run_id = r.id AND ${sameOwner('s', 'r')} AND s.status IN ${OPEN_STAGE_RUN} AND NOT ${isEscalated('s')}), false)) AS waiting`;
+
+/** An escalation that waits for its time keeps no run from being stuck. */
+export const movesItsRun = (t: TableNames, job: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${t.stageRuns} e WHERE e.id = ${job}.stage_run_id AND ${isEscalated('e')})`;
 
 /** The one place where a read is narrowed to an owner (faults A18, K17). Statement texts differ, so that each uses its index. */
 export type ScopeKind = 'all' | 'owner' | 'ownerless';
@@ -46,12 +50,12 @@ export function lockRun(t: TableNames, kind: ScopeKind): Statement {
   };
 }
 
-/** How many jobs a run has, and how long it has not moved. $1 run id, $2 offset ms. */
+/** How many jobs a run has, those of escalations not counted, and how long it has not moved. $1 run id, $2 offset ms. */
 export function readMovement(t: TableNames): Statement {
   return {
     name: 'read-movement',
     text: `
-    SELECT (SELECT count(*)::int FROM ${t.jobs} j WHERE j.run_id = $1::uuid AND ${sameOwner('j', 'r')}) AS jobs,
+    SELECT (SELECT count(*)::int FROM ${t.jobs} j WHERE j.run_id = $1::uuid AND ${sameOwner('j', 'r')} AND ${movesItsRun(t, 'j')}) AS jobs,
            (extract(epoch FROM ${clock('$2')} - greatest(r.created_at, r.started_at,
              (SELECT max(greatest(s.created_at, s.started_at, s.finished_at)) FROM ${t.stageRuns} s WHERE s.run_id = r.id AND ${sameOwner('s', 'r')}))) * 1000)::float8 AS idle
       FROM ${t.runs} r WHERE r.id = $1::uuid`,
@@ -97,19 +101,23 @@ export function countRuns(t: TableNames, kind: ScopeKind): Statement {
   };
 }
 
+/** Of stage runs of one place the visit first, then its escalations by their levels. */
+export const escalationsLast = (stageRun: string): string => `length(${stageRun}.key), ${stageRun}.key`;
+
 /** That a row belongs to the owner of the run $1 that it names. */
 export const ofItsRun = (t: TableNames, row: string): string =>
   `${row}.owner_id IS NOT DISTINCT FROM (SELECT owner_id FROM ${t.runs} WHERE id = $1::uuid)`;
 
-/** All stage runs of a run, in order of the definition and of time. $1 run id. */
+/** All stage runs of a run, in order of the definition and of time; escalations after their visit. $1 run id. */
 export function readStageRuns(t: TableNames): Statement {
   return {
     name: 'read-stage-runs',
     text: `
     SELECT s.id, s.run_id AS "runId", s.generation, s.node, s.key, s.stage, s.visit, s.position, s.ordinal, s.status, s.attempt, s.losses,
            ${isoText('s.created_at')} AS "createdAt", ${isoText('s.started_at')} AS "startedAt", ${isoText('s.finished_at')} AS "finishedAt",
-           s.skip_reason AS "skipReason", s.error_code AS "errorCode", s.error_message AS "errorMessage", s.output::text AS output, s.outcome, s.progress::text AS progress
-      FROM ${t.stageRuns} s WHERE s.run_id = $1::uuid AND ${ofItsRun(t, 's')} ORDER BY s.generation, s.ordinal`,
+           s.skip_reason AS "skipReason", s.error_code AS "errorCode", s.error_message AS "errorMessage", s.output::text AS output, s.outcome, s.progress::text AS progress, ${isoText('j.run_at')} AS "dueAt"
+      FROM ${t.stageRuns} s LEFT JOIN ${t.jobs} j ON j.run_id = $1::uuid AND j.stage_run_id = s.id AND ${sameOwner('j', 's')} AND j.kind = ${EXECUTE} AND j.state = ${DELAYED}
+     WHERE s.run_id = $1::uuid AND ${ofItsRun(t, 's')} ORDER BY s.generation, s.ordinal, ${escalationsLast('s')}`,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { CLAIMED, clock, DELAYED, DUE, EXECUTE, milliseconds } from '../sql.js';
+import { CLAIMED, clock, DELAYED, DUE, EXECUTE, isEscalated, milliseconds } from '../sql.js';
 import { ATTEMPT_COLUMNS } from './attempt-columns.js';
 import { overLease, pastCap } from './over-lease.js';
 
@@ -40,6 +40,8 @@ export const lossRows = new RowSet<LossRow>({
 
 export interface LossAnswer {
   ok: boolean;
+  /** It is an escalation's: its failure is its own. Null where no attempt was ended. */
+  escalated: boolean | null;
 }
 
 /**
@@ -67,7 +69,7 @@ export function storeLosses(t: TableNames): Statement {
              claim_token = NULL, version = s.version + 1
         FROM d JOIN jb ON jb.id = d.jid JOIN lk ON lk.id = d.rid AND lk.status = 'RUNNING'
        WHERE d.kind = ${EXECUTE} AND s.id = d.sid AND s.claim_token = d.token AND s.status = 'RUNNING'
-      RETURNING d.*, s.owner_id, s.attempt AS attempt_now, s.worker_id, s.started_at),
+      RETURNING d.*, s.owner_id, s.attempt AS attempt_now, s.worker_id, s.started_at, ${isEscalated('s')} AS escalated),
     again AS (
       UPDATE ${t.jobs} j SET state = CASE WHEN d.delay > 0 THEN ${DELAYED} ELSE ${DUE} END, run_at = CASE WHEN d.delay > 0 THEN ${now} + ${milliseconds('d.delay')} ELSE j.run_at END,
              claim_token = NULL, locked_by = NULL, locked_at = NULL, started_at = NULL
@@ -80,6 +82,6 @@ export function storeLosses(t: TableNames): Statement {
       INSERT INTO ${t.attempts} (${ATTEMPT_COLUMNS})
       SELECT rid, owner_id, sid, CASE WHEN status = 'PENDING' THEN attempt_now + 1 ELSE attempt_now END, worker_id, started_at, ${now},
              extract(epoch FROM ${now} - started_at) * 1000, code, message, stack, cause FROM u)
-    SELECT u.nr IS NOT NULL OR d.kind <> ${EXECUTE} AND jb.id IS NOT NULL AS ok FROM d LEFT JOIN u ON u.nr = d.nr LEFT JOIN jb ON jb.id = d.jid ORDER BY d.nr`,
+    SELECT u.nr IS NOT NULL OR d.kind <> ${EXECUTE} AND jb.id IS NOT NULL AS ok, u.escalated FROM d LEFT JOIN u ON u.nr = d.nr LEFT JOIN jb ON jb.id = d.jid ORDER BY d.nr`,
   };
 }

@@ -1,7 +1,7 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, DELAYED, DUE, milliseconds } from '../sql.js';
+import { clock, DELAYED, DUE, isEscalated, milliseconds } from '../sql.js';
 import { ATTEMPT_COLUMNS } from './attempt-columns.js';
 
 /** An outcome whose consequence is decided after this statement, under the locks it takes. */
@@ -46,6 +46,8 @@ export interface OutcomeAnswer {
   ok: boolean;
   /** Stages of the node that are still open; null where it has but one stage. */
   open: number | null;
+  /** It is an escalation's: it ends neither its node nor its run. Null where it was not stored. */
+  escalated: boolean | null;
 }
 
 /**
@@ -69,7 +71,7 @@ export function storeOutcomes(t: TableNames, wait: boolean): Statement {
              claim_token = CASE WHEN d.status = 'PENDING' THEN NULL ELSE s.claim_token END, version = s.version + 1
         FROM d JOIN lk ON lk.id = d.rid AND lk.status = 'RUNNING'
        WHERE s.id = d.sid AND s.claim_token = d.token AND s.status = 'RUNNING'
-      RETURNING d.*, s.owner_id, s.generation, s.node, s.visit, s.attempt AS attempt_now, s.worker_id, s.started_at),
+      RETURNING d.*, s.owner_id, s.generation, s.node, s.visit, s.attempt AS attempt_now, s.worker_id, s.started_at, ${isEscalated('s')} AS escalated),
     again AS (
       UPDATE ${t.jobs} j SET state = CASE WHEN u.delay > 0 THEN ${DELAYED} ELSE ${DUE} END, run_at = CASE WHEN u.delay > 0 THEN ${now} + ${milliseconds('u.delay')} ELSE j.run_at END,
              claim_token = NULL, locked_by = NULL, locked_at = NULL, started_at = NULL, attempt = j.attempt - u.back
@@ -84,7 +86,7 @@ export function storeOutcomes(t: TableNames, wait: boolean): Statement {
         FROM (SELECT rid, generation, node, visit, count(*)::int AS ended FROM u WHERE status IN ('COMPLETED', 'SKIPPED') GROUP BY rid, generation, node, visit) c
        WHERE v.run_id = c.rid AND v.generation = c.generation AND v.node = c.node AND v.visit = c.visit
       RETURNING v.run_id, v.node, v.visit, v.open)
-    SELECT lk.id IS NOT NULL AS locked, u.sid IS NOT NULL AS ok, ct.open
+    SELECT lk.id IS NOT NULL AS locked, u.sid IS NOT NULL AS ok, ct.open, u.escalated
       FROM d LEFT JOIN u ON u.nr = d.nr LEFT JOIN lk ON lk.id = d.rid LEFT JOIN ct ON ct.run_id = u.rid AND ct.node = u.node AND ct.visit = u.visit
      ORDER BY d.nr`,
   };

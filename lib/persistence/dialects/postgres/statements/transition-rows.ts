@@ -1,4 +1,4 @@
-import type { Transition } from '../../../../engine/state/rows.js';
+import type { NewJob, Transition } from '../../../../engine/state/rows.js';
 import { RowSet } from '../row-set.js';
 import { CANCEL, EXECUTE } from '../sql.js';
 
@@ -40,15 +40,21 @@ interface JobRow {
   kind: number;
   queue: string;
   cap: number | null;
+  /** Milliseconds from now, or from the run's start if that is later. */
+  delay: number;
 }
 interface AgainRow {
   id: string;
   reopened: boolean;
 }
-/** A stage run of a run: one that a rerun keeps, or one that is cancelled alone. */
+/** A stage run of a run that a rerun keeps. */
 interface KeptRow {
   id: string;
   rid: string;
+}
+/** One that is cancelled alone; by which outcome the run goes on instead, if it does. */
+interface LeftRow extends KeptRow {
+  outcome: string | null;
 }
 interface VisitRow {
   rid: string;
@@ -99,9 +105,11 @@ const jobRows = new RowSet<JobRow>({
   kind: 'smallint',
   queue: 'text',
   cap: 'bigint',
+  delay: 'float8',
 });
 const againRows = new RowSet<AgainRow>({ id: 'uuid', reopened: 'boolean' });
 const keptRows = new RowSet<KeptRow>({ id: 'uuid', rid: 'uuid' });
+const leftRows = new RowSet<LeftRow>({ id: 'uuid', rid: 'uuid', outcome: 'text' });
 const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int', open: 'int' });
 const eventRows = new RowSet<EventRow>({ rid: 'uuid', events: 'json' });
 
@@ -111,7 +119,7 @@ const SETS = {
   jobs: jobRows,
   again: againRows,
   kept: keptRows,
-  left: keptRows,
+  left: leftRows,
   visits: visitRows,
   events: eventRows,
 };
@@ -139,27 +147,16 @@ export function transitionValues(offsetMs: number, items: readonly RunTransition
     ...transition.reopened.map((row) => ({ ...row, runId, reopened: true })),
     ...transition.requeued.map((row) => ({ ...row, runId, reopened: false })),
   ]);
+  const jobRow = (runId: string, sid: string, kind: number, { id, queue, capMs, delayMs = 0 }: NewJob): JobRow => ({
+    ...{ id, rid: runId, sid, kind, queue },
+    cap: capMs,
+    delay: delayMs,
+  });
   const jobs: JobRow[] = [
-    ...stageRuns.flatMap(({ id, runId, job }) =>
-      job ? [{ id: job.id, rid: runId, sid: id, kind: EXECUTE, queue: job.queue, cap: job.capMs }] : [],
-    ),
-    ...again.map(({ id, runId, job }) => ({
-      id: job.id,
-      rid: runId,
-      sid: id,
-      kind: EXECUTE,
-      queue: job.queue,
-      cap: job.capMs,
-    })),
+    ...stageRuns.flatMap(({ id, runId, job }) => (job ? [jobRow(runId, id, EXECUTE, job)] : [])),
+    ...again.map(({ id, runId, job }) => jobRow(runId, id, EXECUTE, job)),
     ...items.flatMap(({ runId, transition }) =>
-      transition.cancelJobs.map(({ stageRunId, job }) => ({
-        id: job.id,
-        rid: runId,
-        sid: stageRunId,
-        kind: CANCEL,
-        queue: job.queue,
-        cap: job.capMs,
-      })),
+      transition.cancelJobs.map(({ stageRunId, job }) => jobRow(runId, stageRunId, CANCEL, job)),
     ),
   ];
   return [
@@ -181,8 +178,10 @@ export function transitionValues(offsetMs: number, items: readonly RunTransition
     ...keptRows.values(
       items.flatMap(({ runId, transition }) => (transition.rerun?.kept ?? []).map((id) => ({ id, rid: runId }))),
     ),
-    ...keptRows.values(
-      items.flatMap(({ runId, transition }) => (transition.cancelled ?? []).map((id) => ({ id, rid: runId }))),
+    ...leftRows.values(
+      items.flatMap(({ runId, transition: { cancelled = [], leftBy = {} } }) =>
+        cancelled.map((id) => ({ id, rid: runId, outcome: leftBy[id] ?? null })),
+      ),
     ),
     ...visitRows.values(
       items.flatMap(({ runId, transition }) => transition.visits.map((visit) => ({ rid: runId, ...visit }))),

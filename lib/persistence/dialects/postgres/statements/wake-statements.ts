@@ -1,7 +1,20 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { CLAIMED, clock, DELAYED, DUE, ENDED, milliseconds, OPEN_RUN, sameOwner, SENT, slotOf } from '../sql.js';
+import {
+  CLAIMED,
+  clock,
+  DELAYED,
+  DUE,
+  ENDED,
+  isEscalated,
+  milliseconds,
+  OPEN_RUN,
+  sameOwner,
+  SENT,
+  slotOf,
+} from '../sql.js';
 import { overLease } from './over-lease.js';
+import { movesItsRun } from './read-statements.js';
 
 export interface ProbeRow {
   expired_leases: boolean;
@@ -72,6 +85,7 @@ export function probe(t: TableNames): Statement {
 export interface PromotedRow {
   promoted: number;
   retries: number;
+  escalations: number;
   next_in: number | null;
 }
 
@@ -94,11 +108,12 @@ export function promoteDelayed(t: TableNames): Statement {
     ok AS MATERIALIZED (
       SELECT j.id FROM ${t.jobs} j JOIN du ON du.id = j.id JOIN ${t.runs} r ON r.id = du.run_id LEFT JOIN ru ON ru.id = du.run_id
        WHERE j.state = ${DELAYED} AND (r.status <> 'PENDING' OR ru.id IS NOT NULL OR NOT (${sameOwner('r', 'du')})) FOR UPDATE OF j SKIP LOCKED),
-    pj AS (UPDATE ${t.jobs} j SET state = ${DUE} FROM ok WHERE j.id = ok.id RETURNING j.attempt),
+    pj AS (UPDATE ${t.jobs} j SET state = ${DUE} FROM ok WHERE j.id = ok.id RETURNING j.attempt, j.stage_run_id),
     told AS (
       INSERT INTO ${t.outbox} (run_id, owner_id, slot, events, created_at)
       SELECT ru.id, ru.owner_id, ${slotOf('ru.id')}, '[{"type":"run:started"}]'::json, ${now} FROM ru)
     SELECT (SELECT count(*)::int FROM pj) AS promoted, (SELECT count(*)::int FROM pj WHERE attempt > 0) AS retries,
+           (SELECT count(*)::int FROM pj JOIN ${t.stageRuns} s ON s.id = pj.stage_run_id WHERE pj.attempt = 0 AND ${isEscalated('s')}) AS escalations,
            (SELECT (extract(epoch FROM run_at - (${due})) * 1000)::float8 FROM ${t.jobs} WHERE state = ${DELAYED} AND run_at > ${due} ORDER BY run_at LIMIT 1) AS next_in`,
   };
 }
@@ -115,7 +130,7 @@ export function findStuck(t: TableNames): Statement {
     name: 'find-stuck',
     text: `
     SELECT r.id, r.status = 'RUNNING' AND r.moved < ${now} - ${milliseconds('$2::float8')}
-           AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = r.id AND ${sameOwner('j', 'r')})
+           AND NOT EXISTS (SELECT 1 FROM ${t.jobs} j WHERE j.run_id = r.id AND ${sameOwner('j', 'r')} AND ${movesItsRun(t, 'j')})
            AND NOT EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.run_id = r.id AND ${sameOwner('w', 'r')} AND w.open)
            AND coalesce((SELECT max(greatest(s.created_at, s.started_at, s.finished_at)) FROM ${t.stageRuns} s WHERE s.run_id = r.id AND ${sameOwner('s', 'r')}) < ${now} - ${milliseconds('$2::float8')}, true) AS suspect
       FROM (SELECT id, owner_id, status, coalesce(started_at, created_at) AS moved FROM ${t.runs}
