@@ -15,6 +15,7 @@ export type { WorkflowAbilityOptions } from './decorators/index.js';
 // Services
 export {
   AnnotationsService,
+  ApprovalsService,
   AuditService,
   DefinitionsService,
   RunAccess,
@@ -26,6 +27,16 @@ export {
 export type {
   AnnotationPage,
   AnnotationView,
+  ApprovalAskView,
+  ApprovalCallOptions,
+  ApprovalResult,
+  ApprovalStageView,
+  ApprovalView,
+  ApproverView,
+  DecideOptions,
+  DecisionView,
+  InboxOptions,
+  InboxPage,
   AttemptView,
   AuditEntryView,
   AuditPage,
@@ -91,6 +102,12 @@ export type { CurrentRun, CurrentStage } from './context/index.js';
 // Interfaces
 export type {
   AnnotateOptions,
+  ApprovalEventData,
+  ApprovalOperation,
+  ApprovalOptions,
+  ApprovalOutput,
+  ApproverContext,
+  ApproverResolver,
   AsyncPolicyAnswer,
   AuthorizationOptions,
   AuthorizationRequest,
@@ -217,6 +234,8 @@ export type { RunStatus, StageRunStatus } from './engine/state/statuses.js';
 export type { Duration } from './engine/time/index.js';
 export type { RetryPolicy } from './engine/retry/index.js';
 
+export type { ApprovalAnswer, ApprovalRule, ApproverInput, Missing, RoundStatus } from './engine/approvals/index.js';
+
 // Errors
 export {
   AlreadyDecidedError,
@@ -234,6 +253,7 @@ export {
   RoundClosedError,
   SeatDecidedError,
   StageUnclearError,
+  UnknownApproversError,
   AmbiguousStageError,
   AuthorizationDeniedError,
   ChildNotStartedError,

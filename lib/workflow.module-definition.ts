@@ -121,7 +121,7 @@ function attempt<T>(section: string, problems: OptionProblem[], compile: () => T
 }
 
 function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflowOptions, keyof Compiled> {
-  const { worker, lease, wake, idempotency, events, triggers, owners, subjects, authorization } = data;
+  const { worker, lease, wake, idempotency, events, triggers, owners, subjects, approvals, authorization } = data;
   const queues = worker.queues ? Object.freeze([...new Set(worker.queues)]) : null;
   return {
     dataSource: data.dataSource ?? null,
@@ -167,6 +167,11 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
       resolvers: Object.freeze({ ...subjects.resolvers }),
       lifecycles: Object.freeze({ ...subjects.lifecycles }),
       autoTouch: subjects.autoTouch,
+    }),
+    approvals: Object.freeze({
+      actorId: approvals.actorId ?? null,
+      resolvers: Object.freeze({ ...approvals.resolvers }),
+      remindEveryMs: approvals.remindEvery,
     }),
     authorization: Object.freeze({
       authorizer: authorization.authorizer ?? null,

@@ -19,6 +19,7 @@ import { DefinitionRegistry, HandlerResolver, LazyModules, WorkflowExplorer } fr
 import type { ResolvedWorkflowOptions } from './interfaces/resolved-workflow-options.js';
 import type { WorkflowModuleAsyncOptions, WorkflowModuleOptions } from './interfaces/index.js';
 import { AnnotationsService } from './services/annotations.service.js';
+import { ApprovalsService } from './services/approvals.service.js';
 import { AuditService } from './services/audit.service.js';
 import { DefinitionsService } from './services/definitions.service.js';
 import { WakeService } from './services/wake.service.js';
@@ -97,6 +98,11 @@ function dynamicModule(
         useFactory: (runtime: WorkflowRuntime) => runtime.annotations,
         inject: [WORKFLOW_RUNTIME],
       },
+      {
+        provide: ApprovalsService,
+        useFactory: (runtime: WorkflowRuntime) => runtime.approvals,
+        inject: [WORKFLOW_RUNTIME],
+      },
       { provide: AuditService, useFactory: (runtime: WorkflowRuntime) => runtime.audit, inject: [WORKFLOW_RUNTIME] },
       {
         provide: DefinitionsService,
@@ -121,6 +127,7 @@ function dynamicModule(
       WorkflowService,
       AnnotationsService,
       AuditService,
+      ApprovalsService,
       DefinitionsService,
       WakeService,
       WorkflowHost,

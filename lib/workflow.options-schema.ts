@@ -4,6 +4,7 @@ import type { JobTransport } from './engine/ports/index.js';
 import { thrownMessage } from './engine/codec/thrown-text.js';
 import { isPlainText, MAX_KEY_LENGTH } from './engine/codec/plain-text.js';
 import type {
+  ApproverResolver,
   LifecycleAdapter,
   OwnerContext,
   RowLevelSecurityOptions,
@@ -74,6 +75,10 @@ const isProvider =
   };
 
 const SUBJECT_TYPE = 'the type of a subject is a text that is not blank';
+const RESOLVER_NAME =
+  'a name that graphs can say after `approvers.`: letters, digits and _, not beginning with a digit';
+const isResolverName = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= 100 && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 const isKey = (value: unknown): boolean => isPlainText(value, MAX_KEY_LENGTH);
 
 const ability = z.custom<string | null>(
@@ -91,6 +96,12 @@ export const OPERATIONS = z.strictObject({
   rerunFrom: operation,
   migrateRun: operation,
   signal: operation,
+  decide: operation,
+  delegate: operation,
+  revoke: operation,
+  withdraw: operation,
+  closeApproval: operation,
+  remind: operation,
   saveDraft: operation,
   publish: operation,
   retire: operation,
@@ -179,6 +190,19 @@ export const SECTIONS = {
       .default({}),
     autoTouch: z.boolean().default(true),
   }),
+  approvals: z.strictObject({
+    actorId: callback.optional(),
+    resolvers: z
+      .record(
+        z.custom<string>(isResolverName, RESOLVER_NAME),
+        z.custom<Function | ApproverResolver>(
+          isProvider('resolve'),
+          'give it the class of a provider, or an object with resolve()',
+        ),
+      )
+      .default({}),
+    remindEvery: interval(MAX_DURATION_MS).default(HOUR_MS),
+  }),
   authorization: z.strictObject({
     authorizer: z
       .custom<Function | StageAuthorizer>(
@@ -231,6 +255,7 @@ export const OPTIONS_SCHEMA = z.strictObject({
   outbox: SECTIONS.outbox.prefault({}),
   owners: SECTIONS.owners.prefault({}),
   subjects: SECTIONS.subjects.prefault({}),
+  approvals: SECTIONS.approvals.prefault({}),
   authorization: SECTIONS.authorization.prefault({}),
   systemActor: callback.optional(),
   messages: z.record(z.string(), z.string()).default({}),

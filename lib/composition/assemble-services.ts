@@ -3,6 +3,8 @@ import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
 import type { SubjectSource } from '../runtime/execution/subject-source.js';
 import { AnnotationsService } from '../services/annotations.service.js';
+import { RoundCommands } from '../services/approvals/round-commands.js';
+import { ApprovalsService } from '../services/approvals.service.js';
 import { AuditService } from '../services/audit.service.js';
 import { DefinitionCommands } from '../services/definitions/definition-commands.js';
 import { ownPlace } from '../services/definitions/definition-place.js';
@@ -31,6 +33,7 @@ import type { AmbientTransactions } from '../services/transaction/ambient-transa
 import { TransactionJoiner } from '../services/transaction/transaction-joiner.js';
 import { WorkflowOperator } from '../services/workflow-operator.js';
 import { WorkflowService } from '../services/workflow.service.js';
+import type { Approvers } from './approvers.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
 export interface ServiceAssembly {
@@ -42,12 +45,14 @@ export interface ServiceAssembly {
   readonly boundary: OwnerBoundary;
   /** Who is asked before runs are changed. */
   readonly gate: () => OperationGate;
+  readonly approvers: Pick<Approvers, 'actorId'>;
 }
 
 export interface AssembledServices {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
   readonly audit: AuditService;
+  readonly approvals: ApprovalsService;
   readonly definitions: DefinitionsService;
   /** For guards of the host's routes. */
   readonly routes: RouteAccess;
@@ -62,7 +67,7 @@ export interface AssembledServices {
 /** Puts the services together from their parts. */
 export function assembleServices(
   { options, scope, registry }: RuntimeParts,
-  { ready, stream, ambient, subjects, contexts, boundary, gate }: ServiceAssembly,
+  { ready, stream, ambient, subjects, contexts, boundary, gate, approvers }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, {
@@ -114,6 +119,14 @@ export function assembleServices(
   const scopeOf = async (where: string): Promise<OwnerScope> => ({ owner: await capture.owner({}, where) });
   const annotations = new AnnotationsService(ready, scopeOf);
   const audit = new AuditService(ready, scopeOf);
+  const approvals = new ApprovalsService({
+    ready,
+    scopeOf,
+    commands: new RoundCommands(ready, joiner, operations, owned),
+    actor: () => operations.caller().actor,
+    actorId: (actor) => approvers.actorId(actor),
+    remindEveryMs: options.approvals.remindEveryMs,
+  });
   const routes = new RouteAccess(ready, capture, operations, boundary);
   const children = new ChildStarter(ready, preparer, subjects, boundary, options.limits);
   const triggered = new TriggerStarter(ready, preparer, subjects, boundary, { keyTtlMs: options.idempotency.ttlMs });
@@ -127,5 +140,5 @@ export function assembleServices(
     },
     ownPlace(capture, hasOwners),
   );
-  return { workflows, annotations, audit, definitions, routes, children, events, triggered };
+  return { workflows, annotations, audit, approvals, definitions, routes, children, events, triggered };
 }

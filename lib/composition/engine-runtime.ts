@@ -69,6 +69,7 @@ export interface EngineRuntimeParts {
   readonly nextId: NextId;
   readonly startChild: StartChild;
   readonly emitEvent: NodeHost['emit'];
+  readonly approvals: NodeHost['approvals'];
   readonly startTriggered: StartTriggered;
   readonly gate: StageGate;
   readonly subjects: SubjectSource;
@@ -163,6 +164,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     nodes: {
       limits: { maxOutputBytes, maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations },
       emit: emitEvent,
+      approvals: parts.approvals,
       now: () => store.now(),
       subjects: parts.subjectWriter,
       readable: (name, subject) => parts.subjects.readable?.(name, subject) ?? subject,

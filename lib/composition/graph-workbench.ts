@@ -16,6 +16,7 @@ export function graphWorkbench(registry: DefinitionRegistry, options: ResolvedWo
   return {
     catalogue: (startable): GraphCatalogue => ({
       types: types(),
+      approvers: Object.keys(options.approvals.resolvers),
       ...(startable && { workflows: [...new Set([...codeIds(), ...startable])] }),
       defaults,
     }),

@@ -8,6 +8,7 @@ import type { OwnerContext } from '../interfaces/index.js';
 import { within } from '../runtime/background/within.js';
 import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { AnnotationsService } from '../services/annotations.service.js';
+import type { ApprovalsService } from '../services/approvals.service.js';
 import type { AuditService } from '../services/audit.service.js';
 import type { DefinitionsService } from '../services/definitions.service.js';
 import { EventDispatcher } from '../services/events/event-dispatcher.js';
@@ -22,6 +23,7 @@ import type { EventSender } from '../services/messages/event-sender.js';
 import type { ChildStarter } from '../services/start/child-starter.js';
 import { WebhookReceiver, type WebhookSettings } from '../services/webhooks/webhook-receiver.js';
 import type { TriggerStarter } from '../services/start/trigger-starter.js';
+import { Approvers } from './approvers.js';
 import { Authorization } from './authorization.js';
 import { assembleServices } from './assemble-services.js';
 import { checkDrift } from './drift-check.js';
@@ -63,6 +65,7 @@ export class WorkflowRuntime {
   readonly workflows: WorkflowService;
   readonly annotations: AnnotationsService;
   readonly audit: AuditService;
+  readonly approvals: ApprovalsService;
   readonly definitions: DefinitionsService;
   /** What the guard of the host's routes asks. */
   readonly routes: RouteAccess;
@@ -82,6 +85,7 @@ export class WorkflowRuntime {
   readonly #dispatcher: EventDispatcher;
   readonly #authorization: Authorization;
   readonly #subjects: Subjects;
+  readonly #approvers: Approvers;
   readonly #prepared = new Retryable(() => this.#prepare());
   readonly #opened = new Retryable(() => this.#open());
   readonly #started = new Retryable(() => this.#start());
@@ -110,6 +114,7 @@ export class WorkflowRuntime {
       (manager) => this.#storage?.owns(manager) ?? false,
     );
     this.#subjects = new Subjects({ parts, ambient });
+    this.#approvers = new Approvers(parts);
     const services = assembleServices(parts, {
       ready,
       stream: this.#stream,
@@ -118,10 +123,12 @@ export class WorkflowRuntime {
       contexts: this.#contexts,
       boundary: this.#boundary,
       gate: () => this.#authorization.operations(),
+      approvers: this.#approvers,
     });
     this.workflows = services.workflows;
     this.annotations = services.annotations;
     this.audit = services.audit;
+    this.approvals = services.approvals;
     this.definitions = services.definitions;
     this.routes = services.routes;
     this.#children = services.children;
@@ -177,6 +184,7 @@ export class WorkflowRuntime {
     this.#gate = this.#authorization.gate();
     this.#ownerContext = this.#findOwnerContext();
     this.#subjects.prepare();
+    this.#approvers.prepare();
     lazyModules.watch();
   }
 
@@ -235,6 +243,7 @@ export class WorkflowRuntime {
       contexts: this.#contexts,
       gate: this.#gate!,
       subjects: this.#subjects,
+      approvals: this.#approvers.on(storage.store),
       subjectWriter: this.#subjects,
       sink: new RelaySink({ dispatcher: this.#dispatcher, registry, graphs, systemActor }),
       log,

@@ -48,6 +48,22 @@ export class InvalidApproversError extends WorkflowError<InvalidApproversParams>
   }
 }
 
+export interface UnknownApproversParams {
+  /** The name that an expression asks for. */
+  approvers: string;
+  suggestion?: string;
+  known?: readonly string[];
+}
+
+/** An approval asks a resolver that this build does not have. */
+export class UnknownApproversError extends WorkflowError<UnknownApproversParams> {
+  declare readonly code: 'UNKNOWN_APPROVERS';
+
+  constructor(params: UnknownApproversParams) {
+    super('UNKNOWN_APPROVERS', params);
+  }
+}
+
 export interface ApprovalNotFoundParams {
   round: string;
 }

@@ -35,6 +35,7 @@ export {
   RoundClosedError,
   SeatDecidedError,
   StageUnclearError,
+  UnknownApproversError,
 } from './approval.errors.js';
 export type {
   AlreadyDecidedParams,
@@ -51,6 +52,7 @@ export type {
   RoundClosedParams,
   SeatDecidedParams,
   StageUnclearParams,
+  UnknownApproversParams,
 } from './approval.errors.js';
 export { NoRecipientsError } from './escalation.errors.js';
 export type { NoRecipientsParams } from './escalation.errors.js';

@@ -17,10 +17,13 @@ export type {
   OperationPolicy,
   RequestAuthorization,
   DefinitionAuthorization,
+  ApprovalOperation,
   DefinitionOperation,
   Operation,
   RunOperation,
 } from './operation-authorization.js';
+export type { ApprovalOutput } from './approval-output.js';
+export type { ApproverContext, ApproverResolver } from './approver-resolver.js';
 export type { OwnerContext } from './owner-context.js';
 export type { RunHandle, StartOptions, StartResult, TransactionManager } from './run-handle.js';
 export type { Outcome } from './outcome.js';
@@ -73,12 +76,14 @@ export type {
   WorkflowEventData,
   WorkflowEventOf,
   WorkflowEventType,
+  ApprovalEventData,
   DefinitionEventData,
   RunEventType,
   RunRef,
 } from './workflow-event.js';
 export type { WorkflowModuleAsyncOptions, WorkflowOptionsFactory } from './workflow-module-async-options.js';
 export type {
+  ApprovalOptions,
   AuthorizationOptions,
   ClsLike,
   DataSourceLike,

@@ -3,7 +3,10 @@ import type { RunStatus } from '../engine/state/statuses.js';
 import type { AsyncPolicyAnswer, StageAuthorization } from './stage-authorization.js';
 
 /** What people and other systems do to runs that exist: each of these is asked about, and kept in the audit (AUTH-5). */
-export type RunOperation = 'cancel' | 'terminate' | 'retry' | 'rerunFrom' | 'migrateRun' | 'signal';
+export type RunOperation = 'cancel' | 'terminate' | 'retry' | 'rerunFrom' | 'migrateRun' | 'signal' | ApprovalOperation;
+
+/** What people do to the approvals of runs; `closeApproval` ends a round from outside. */
+export type ApprovalOperation = 'decide' | 'delegate' | 'revoke' | 'withdraw' | 'closeApproval' | 'remind';
 
 /** What people do to graphs: each of these is asked about, and kept in the audit (AUTH-5). */
 export type DefinitionOperation = 'saveDraft' | 'publish' | 'retire';
@@ -24,7 +27,7 @@ export interface OperatedRun {
   readonly subject: SubjectName | null;
 }
 
-/** Asked before a call of `WorkflowService`, or of `asOperator()`, changes a run. */
+/** Asked before a call of `WorkflowService`, of `ApprovalsService`, or of an `asOperator()`, changes a run. */
 export interface OperationAuthorization {
   readonly kind: 'operation';
   readonly operation: RunOperation;

@@ -2,12 +2,18 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { CompiledLimits } from '../engine/limits/limits.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { CompiledRetryPolicy } from '../engine/retry/retry-policy.js';
+import type { ApproverResolver } from './approver-resolver.js';
 import type { OwnerContext } from './owner-context.js';
 import type { Operation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
 import type { LifecycleAdapter } from './lifecycle.js';
 import type { SubjectResolver } from './subject.js';
-import type { DataSourceLike, OwnerOptions, RowLevelSecurityOptions } from './workflow-module-options.js';
+import type {
+  ApprovalOptions,
+  DataSourceLike,
+  OwnerOptions,
+  RowLevelSecurityOptions,
+} from './workflow-module-options.js';
 
 /** {@link WorkflowModuleOptions} as the engine works with them: checked, in milliseconds, nothing left open. Frozen. */
 export interface ResolvedWorkflowOptions {
@@ -63,6 +69,12 @@ export interface ResolvedWorkflowOptions {
     readonly resolvers: Readonly<Record<string, Function | SubjectResolver>>;
     readonly lifecycles: Readonly<Record<string, Function | LifecycleAdapter>>;
     readonly autoTouch: boolean;
+  };
+  readonly approvals: {
+    readonly actorId: ApprovalOptions['actorId'] | null;
+    /** By name. A class: what to look for among the app's providers. */
+    readonly resolvers: Readonly<Record<string, Function | ApproverResolver>>;
+    readonly remindEveryMs: number;
   };
   readonly authorization: {
     /** A class: what to look for among the app's providers. Null = the policies alone. */

@@ -2,6 +2,7 @@ import type { MessageOverrides } from '../errors/index.js';
 import type { JobTransport } from '../engine/ports/index.js';
 import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
+import type { ApproverResolver } from './approver-resolver.js';
 import type { OwnerContext } from './owner-context.js';
 import type { Operation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
@@ -57,6 +58,7 @@ export interface WorkflowModuleOptions {
   outbox?: OutboxOptions;
   owners?: OwnerOptions;
   subjects?: SubjectOptions;
+  approvals?: ApprovalOptions;
   authorization?: AuthorizationOptions;
   /** On whose behalf runs of `actor: 'system'` act: what `ctx.actor` is. Asked once per attempt. @default null */
   systemActor?: () => unknown;
@@ -213,6 +215,15 @@ export interface SubjectOptions {
   lifecycles?: Readonly<Record<string, (abstract new (...args: any[]) => LifecycleAdapter) | LifecycleAdapter>>;
   /** Whether entities with `@WorkflowSubject` that TypeORM writes are touched by themselves, after the commit. @default true */
   autoTouch?: boolean;
+}
+
+export interface ApprovalOptions {
+  /** The id that an actor (`setActor`) is known by as an approver; null = nobody. @default a text itself; of an object its `id` */
+  actorId?: (actor: any) => string | null | undefined;
+  /** Who is to decide, by the name that graphs say: `"approvers.financeLeads"`. A provider's class, or an object. @default none */
+  resolvers?: Readonly<Record<string, (abstract new (...args: any[]) => ApproverResolver) | ApproverResolver>>;
+  /** How often the approvers of a round may be reminded. @default '1h' */
+  remindEvery?: Duration;
 }
 
 export interface AuthorizationOptions {

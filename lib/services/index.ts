@@ -1,5 +1,15 @@
 export { AnnotationsService } from './annotations.service.js';
 export type { AnnotationPage } from './annotations.service.js';
+export { ApprovalsService } from './approvals.service.js';
+export type { ApprovalResult, InboxOptions, InboxPage } from './approvals.service.js';
+export type { ApprovalCallOptions, DecideOptions } from './approvals/approval-options.js';
+export type {
+  ApprovalAskView,
+  ApprovalStageView,
+  ApprovalView,
+  ApproverView,
+  DecisionView,
+} from './approvals/approval-views.js';
 export { AuditService } from './audit.service.js';
 export type { AuditPage } from './audit.service.js';
 export type { ListAuditOptions } from './audit/audit-filter.js';

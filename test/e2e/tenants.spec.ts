@@ -1,8 +1,17 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { ClsModule, ClsServiceManager, type ClsService } from 'nestjs-cls';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AnnotationsService, WorkflowModule, WorkflowService, type WorkflowEvent } from 'nestjs-workflow-engine';
+import {
+  AnnotationsService,
+  ApprovalsService,
+  WorkflowContext,
+  WorkflowModule,
+  WorkflowService,
+  type WorkflowEvent,
+} from 'nestjs-workflow-engine';
 import type { Pool } from 'pg';
+import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../../lib/composition/workflow-runtime.js';
+import { newRound } from '../../lib/testing/conformance/approval-builders.js';
 import { freshDatabase } from '../support/database.js';
 import { securityOf } from '../integration/row-level-security/guarded-app.js';
 import { guardedDatabase } from '../integration/row-level-security/guarded-database.js';
@@ -50,7 +59,9 @@ describe.each([
   let workflows: WorkflowService;
   let annotations: AnnotationsService;
   let cls: ClsService;
+  let approvals: ApprovalsService;
   let asleep: string;
+  let round: string;
   let ended: string;
 
   const as = <T>(team: string, fn: () => Promise<T>): Promise<T> =>
@@ -74,10 +85,12 @@ describe.each([
     });
     workflows = app.get(WorkflowService);
     annotations = app.get(AnnotationsService);
+    approvals = app.get(ApprovalsService);
     cls = ClsServiceManager.getClsService();
     const sleeps = told(app, 'stage:suspended');
     asleep = (await as('a', () => workflows.start(Onboarding, { name: 'Ada' }, { idempotencyKey: 'ada' }))).run.id;
     await sleeps;
+    round = await openRound(asleep);
     ended = (await as('a', () => workflows.start(Billing, { amount: 1 }))).run.id;
     const over = told(app, 'run:cancelled', ended);
     await as('a', () => workflows.cancel(ended));
@@ -87,6 +100,50 @@ describe.each([
     await app.close();
     await pool.end();
     await place.drop();
+  });
+
+  /** A round of approval at the stage that a run is at. */
+  async function openRound(runId: string): Promise<string> {
+    const { store } = await app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready();
+    const { stageRuns } = (await store.history(runId, { all: true }))!;
+    const at = { runId, stageRunId: stageRuns[0]!.id };
+    const opened = await store.openRound(at, newRound(at));
+    if (opened === 'ended') throw new Error('The stage has ended.');
+    return opened.id;
+  }
+
+  /** Every method of `ApprovalsService` that takes a round. */
+  const approvalTries: Tries = {
+    get: (id) => approvals.get(id),
+    decide: (id) => approvals.decide(id, 'approved'),
+    delegate: (id) => approvals.delegate(id, 'u9'),
+    revoke: (id) => approvals.revoke(id),
+    withdraw: (id) => approvals.withdraw(id),
+    close: (id) => approvals.close(id, 'approved'),
+    remind: (id) => approvals.remind(id),
+  };
+
+  it.each(Object.keys(approvalTries))(
+    'OWNER-5: approvals: %s answers of another owner’s round as of one that nobody has, and changes nothing',
+    async (method) => {
+      const before = await rowsOf('a');
+      const asked = (id: string) =>
+        as('b', () => {
+          app.get(WorkflowContext).setActor('u1');
+          return answerOf(approvalTries[method]!(id), id);
+        });
+      expect(await asked(round)).toBe(await asked(NOBODYS));
+      expect(await asked(round)).toContain('APPROVAL_NOT_FOUND');
+      expect(await rowsOf('a')).toEqual(before);
+    },
+  );
+
+  it('OWNER-5: each public method of ApprovalsService is tried here, and an inbox is its owner’s', async () => {
+    const methods = Object.getOwnPropertyNames(ApprovalsService.prototype);
+    const others = ['constructor', 'inbox', 'asOperator'];
+    expect(methods.filter((name) => !(name in approvalTries) && !others.includes(name))).toEqual([]);
+    expect(await as('b', () => approvals.inbox({ actor: 'u1' }))).toEqual({ asks: [], after: null });
+    expect((await as('a', () => approvals.inbox({ actor: 'u1' }))).asks).toMatchObject([{ round }]);
   });
 
   /** Every method that takes a run. */

@@ -139,7 +139,7 @@ export const GRAPH_CODES = {
     text: 'There are no approvers "{approvers}" in this app.[[ Did you mean "{suggestion}"?]][[ Known: {known}.]]',
     meaning: 'An expression names a resolver of approvers that the app does not have.',
     retried: false,
-    byHand: false,
+    byHand: true,
   },
   INVALID_SCHEDULE: {
     text: '{what} {value} is not valid: {reason}.',

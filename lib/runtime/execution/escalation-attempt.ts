@@ -3,7 +3,7 @@ import { actionBody, type NodeValues } from '../nodes/index.js';
 import type { AttemptContext } from './attempt-context.js';
 import type { Attempt } from './attempt.js';
 import type { RunnableStage } from './definition-source.js';
-import { valuesOf, type AtNode, type NodeAttemptParts } from './node-attempt.js';
+import { starterOf, valuesOf, type AtNode, type NodeAttemptParts } from './node-attempt.js';
 import type { ServedNode } from './served-stages.js';
 
 /** An attempt at what an escalation of a node is for. */
@@ -37,7 +37,10 @@ export class EscalationAttempt implements AtNode {
     const body = actionBody(escalation.type);
     if (!body) return undefined;
     const { graph, node } = this.served;
-    const owner = attempt.job.run.ownerId;
-    return { execute: (ctx) => body({ graph, node, escalation, ctx, owner, values: this.#values, host }) };
+    const { ownerId: owner } = attempt.job.run;
+    const startedBy = starterOf(attempt);
+    return {
+      execute: (ctx) => body({ graph, node, escalation, ctx, owner, values: this.#values, host, startedBy }),
+    };
   }
 }

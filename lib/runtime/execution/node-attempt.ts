@@ -1,3 +1,4 @@
+import { decodeJson } from '../../engine/codec/index.js';
 import { DONE } from '../../engine/graph/index.js';
 import { GraphVisits, isWhenInline } from '../../engine/walk/index.js';
 import { closestName, UnknownOutcomeError } from '../../errors/index.js';
@@ -9,10 +10,14 @@ import type { RunnableStage } from './definition-source.js';
 import type { ServedNode } from './served-stages.js';
 
 export interface NodeAttemptParts extends NodeHost {
-  /** The database's clock, ISO 8601. */
-  readonly now: () => Promise<string>;
   /** What expressions may read of a subject that was loaded. */
   readonly readable: (name: SubjectName, subject: object) => unknown;
+}
+
+/** Who started the run; null = nobody that is known. */
+export function starterOf({ job }: Attempt): unknown {
+  const { actor } = job.run;
+  return actor === null ? null : decodeJson(actor, 'The actor of a run');
 }
 
 /** What a graph says beyond the stage itself. */
@@ -56,8 +61,11 @@ export class NodeAttempt implements AtNode {
     const builtIn = node.builtIn ? builtInNode(node.type) : undefined;
     if (!builtIn) return undefined;
     const { parts: host } = this;
-    const owner = this.attempt.job.run.ownerId;
-    return { execute: (ctx) => builtIn.execute({ graph, node, ctx, owner, values: this.#values, host }) };
+    const { ownerId: owner } = this.attempt.job.run;
+    const startedBy = starterOf(this.attempt);
+    return {
+      execute: (ctx) => builtIn.execute({ graph, node, ctx, owner, values: this.#values, host, startedBy }),
+    };
   }
 }
 

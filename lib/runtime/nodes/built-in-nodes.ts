@@ -1,4 +1,5 @@
 import type { RuntimeStageType } from '../execution/definition-source.js';
+import { approvalNode } from './approval-node.js';
 import { emitEventNode } from './emit-event-node.js';
 import type { BuiltInNode, NodeBody } from './node-work.js';
 import { passedNode } from './passed-node.js';
@@ -18,6 +19,7 @@ const NODES: Readonly<Record<string, BuiltInNode>> = {
   parallel: quiet(passedNode),
   end: quiet(passedNode),
   wait: quiet(waitNode),
+  approval: quiet(approvalNode),
   start_workflow: outward(startWorkflowNode),
   emit_event: outward(emitEventNode),
   set_field: outward(setFieldNode),

@@ -1,6 +1,7 @@
 import type { Expression } from '../../engine/expression/index.js';
 import type { CompiledGraph, CompiledGraphNode } from '../../engine/graph/index.js';
 import type { StageContext } from '../../interfaces/index.js';
+import type { ApprovalHost } from './approval-host.js';
 import type { NodeValues } from './node-values.js';
 import type { SubjectWriter } from './subject-writer.js';
 
@@ -15,6 +16,8 @@ export interface NodeWork {
   /** What its expressions are evaluated on. */
   readonly values: NodeValues;
   readonly host: NodeHost;
+  /** Who started the run; null = nobody. */
+  readonly startedBy: unknown;
 }
 
 /** What nodes need of the engine. */
@@ -23,6 +26,9 @@ export interface NodeHost {
   /** Stores an event for the owner of the run that is at work. The same `messageId` again: nothing, so that it may be repeated. */
   readonly emit: (event: NodeEvent) => Promise<unknown>;
   readonly subjects: SubjectWriter;
+  readonly approvals: ApprovalHost;
+  /** The database's clock, ISO 8601. */
+  readonly now: () => Promise<string>;
 }
 
 export interface NodeEvent {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
+import { ModulesContainer } from '@nestjs/core';
+import { Approvers } from '../../../../lib/composition/approvers.js';
 import { assembleRuntime, type EngineRuntime } from '../../../../lib/composition/engine-runtime.js';
 import type {
   HostTransactions,
@@ -106,8 +108,9 @@ export class TestEngine {
     const store = given ?? new MemoryStore({ clock: this.clock, database: this.database });
     this.store = wrap ? wrap(store) : store;
     this.definitions = new TestDefinitions(...workflows);
+    const resolved = resolveOptions({ worker: { pollInterval: '1 h' }, ...options });
     this.runtime = assembleRuntime({
-      options: resolveOptions({ worker: { pollInterval: '1 h' }, ...options }),
+      options: resolved,
       store: this.store,
       notifier: this.notifier,
       definitions: this.definitions,
@@ -137,6 +140,9 @@ export class TestEngine {
         const event = { ...eventOf(key, payload, null), subject, messageDigest };
         if (await this.store.storeEvent(event)) await this.runtime.matcher.matchEvent(event);
       },
+      approvals: new Approvers({ modules: new ModulesContainer(), options: resolved, resolver: null as never }).on(
+        this.store,
+      ),
       transactions: transactions ?? { run: () => Promise.reject(new Error('This engine has no host.')) },
       workerId: workerId ?? `worker-${v7()}`,
     });
