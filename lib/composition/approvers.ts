@@ -30,7 +30,7 @@ export class Approvers {
       find: (place) => store.findRound(place),
       open: (place, make) => store.openRound(place, make),
       expire: (round) => expire(store, round),
-      resolve: (name, context) => this.#resolve(name, context),
+      resolve: (name, context) => this.resolve(name, context),
       actorId: (actor) => this.actorId(actor),
     };
   }
@@ -42,7 +42,8 @@ export class Approvers {
     return isPlainText(id, MAX_APPROVER_ID_LENGTH) ? id : null;
   }
 
-  async #resolve(name: string, context: ApproverContext): Promise<unknown> {
+  /** Asks a resolver of the app. @throws UnknownApproversError, what it throws */
+  async resolve(name: string, context: ApproverContext): Promise<unknown> {
     const { options, resolver: handlers } = this.parts;
     const { resolvers } = options.approvals;
     if (!Object.hasOwn(resolvers, name)) {

@@ -45,7 +45,7 @@ export interface ServiceAssembly {
   readonly boundary: OwnerBoundary;
   /** Who is asked before runs are changed. */
   readonly gate: () => OperationGate;
-  readonly approvers: Pick<Approvers, 'actorId'>;
+  readonly approvers: Pick<Approvers, 'actorId' | 'resolve'>;
 }
 
 export interface AssembledServices {
@@ -96,6 +96,7 @@ export function assembleServices(
     preparer,
     contexts,
     subjects,
+    approvers,
     stageType: (id) => registry.stageType(id),
     systemActor: () => outsideOfRequests(options.systemActor ?? ((): null => null)),
     limits: {

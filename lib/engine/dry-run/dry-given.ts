@@ -41,7 +41,7 @@ export interface DryFailure {
 export interface DryHost {
   stage(type: string): DryStage | undefined;
   /** The approvers that a resolver gives; null where it can't be asked, with why. */
-  approvers(name: string): Promise<{ readonly given: unknown } | { readonly why: string }>;
+  approvers(name: string, node: string): Promise<{ readonly given: unknown } | { readonly why: string }>;
 }
 
 /** What a dry run must know of a `@Stage`. */

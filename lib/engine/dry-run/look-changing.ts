@@ -1,15 +1,29 @@
+import { InvalidOptionsError } from '../../errors/index.js';
 import { decodeJson } from '../codec/json.js';
 import { DONE } from '../graph/index.js';
-import { evaluateAt, expressionFailed, outputOf, wayOf, type DryPlace, type Look } from './look.js';
+import { evaluateAt, expressionFailed, failing, outputOf, wayOf, type DryPlace, type Look } from './look.js';
 import { onward } from './passed-sentence.js';
 import { shown } from './shown.js';
 
 const subjectOf = ({ values }: DryPlace): string => {
   const { subjectName } = values.world;
-  return subjectName ? `${subjectName.type} ${subjectName.id}` : 'nothing, since the run is about nothing';
+  return subjectName ? `${subjectName.type} ${subjectName.id}` : 'nothing';
 };
 
+/** What would change a subject fails where there is none. */
+function aboutNothing({ node, values }: DryPlace): Look | undefined {
+  if (values.world.subjectName !== null) return undefined;
+  const message = `A run is about nothing: start it with { subject: { type, id } }`;
+  const { code, message: told } = new InvalidOptionsError({
+    where: `Node ${node.id}`,
+    problems: [{ path: 'subject', message }],
+  });
+  return failing('Fails: the run is about nothing.', { code, message: told });
+}
+
 export function lookAtSetField(place: DryPlace): Look {
+  const refused = aboutNothing(place);
+  if (refused) return refused;
   const { node, values } = place;
   const { field } = node.config as { readonly field: string };
   const { value, unknown, problem } = values.map(node.mappings.get('value')!);
@@ -25,16 +39,21 @@ export function lookAtSetField(place: DryPlace): Look {
 }
 
 export function lookAtTransition(place: DryPlace): Look {
+  const refused = aboutNothing(place);
+  if (refused) return refused;
   const { node } = place;
   const { to, lifecycle } = node.config as { readonly to: string; readonly lifecycle?: string };
   const possible = node.edges.has('denied') ? [DONE, 'denied'] : [DONE];
   const way = wayOf(place, DONE, possible);
+  const reason = node.expressions.has('reason') ? evaluateAt(place, 'reason') : null;
+  if (reason?.kind === 'failed') return expressionFailed(place, reason.problem);
+  const unsaid = reason?.kind === 'unknown' ? reason.why.map((why) => `its reason, ${why}`) : [];
   const by = lifecycle === undefined ? '' : `, in ${lifecycle},`;
   return {
     would: `Moves ${subjectOf(place)}${by} to ${to}, ${onward(place.node, way.outcome)}.`,
     outcome: way.outcome,
     ...outputOf(place),
-    unknown: [...way.unknown, `whether its lifecycle lets it go to ${to}`],
+    unknown: [...way.unknown, ...unsaid, `whether its lifecycle lets it go to ${to}`],
     assumes: way.assumes,
   };
 }

@@ -24,7 +24,7 @@ export async function peopleOf(
     const approvers: Record<string, unknown> = {};
     for (const name of expression.approvers) {
       if (name === undefined) return { kind: 'unknown', why: ['which resolver of approvers is meant'] };
-      const answer = await host.approvers(name);
+      const answer = await host.approvers(name, node);
       if ('why' in answer) return { kind: 'unknown', why: [`who approvers.${name} are: ${answer.why}`] };
       approvers[name] = answer.given;
     }

@@ -11,6 +11,7 @@ import {
   type DryWorld,
 } from '../../engine/dry-run/index.js';
 import type { CompiledGraph } from '../../engine/graph/index.js';
+import type { ApproverContext } from '../../interfaces/index.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { InvalidInputError, SubjectMissingError, WorkflowError } from '../../errors/index.js';
 import type { RuntimeStageType } from '../../runtime/execution/definition-source.js';
@@ -25,10 +26,17 @@ export interface DryDefinition extends Pick<StartableDefinition, 'inputSchema'> 
   readonly graph?: CompiledGraph | undefined;
 }
 
+/** Who approves. Resolvers of the app only read. */
+export interface DryApprovers {
+  resolve(name: string, context: ApproverContext): Promise<unknown>;
+  actorId(actor: unknown): string | null;
+}
+
 export interface DryRunnerParts {
   readonly preparer: RunPreparer;
   readonly contexts: Pick<ContextRunner, 'run'>;
   readonly subjects: SubjectSource;
+  readonly approvers: DryApprovers;
   readonly stageType: (id: string) => RuntimeStageType | undefined;
   /** Whom runs of `actor: 'system'` act as. */
   readonly systemActor: () => unknown;
@@ -72,7 +80,7 @@ export class DryRunner {
     return contexts.run({ ownerId, actor, startedBy, run, trace: null }, async (owner) => {
       const { text, parsed } = await preparer.check({ definition, input, start });
       const reads = graph ? readsOf(graph) : new Set<string>();
-      const subject = await this.#look(start.settings.subject, ownerId, reads.has('subject'));
+      const { loaded, ...subject } = await this.#look(start.settings.subject, ownerId, reads.has('subject'));
       const given: DryGiven = {
         input: text,
         world: {
@@ -81,13 +89,14 @@ export class DryRunner {
           owner: reads.has('owner') ? plain(owner, 'The owner') : null,
           actor: reads.has('actor') ? plain(actor, 'The actor') : null,
           now,
-          requester: null,
+          requester: this.#parts.approvers.actorId(startedBy),
         },
         outputs: read.outputs,
         outcomes: read.outcomes,
         limits: { ...limits, maxSteps: MAX_STEPS },
       };
-      const host = this.#host();
+      const info = { ...run, subject: start.settings.subject, input: decodeJson(text, 'The input of a dry run') };
+      const host = this.#host({ run: info, owner, requester: startedBy, subject: () => Promise.resolve(loaded) });
       return graph
         ? dryRunGraph(graph, given, host)
         : dryRunPipeline(compiled as StartableDefinition['compiled'], parsed, given, host);
@@ -99,8 +108,8 @@ export class DryRunner {
     name: SubjectName | null,
     ownerId: string | null,
     isRead: boolean,
-  ): Promise<Pick<DryWorld, 'subject' | 'refused' | 'unreadable'>> {
-    const nothing = { subject: null, refused: null, unreadable: null };
+  ): Promise<Pick<DryWorld, 'subject' | 'refused' | 'unreadable'> & { readonly loaded: object | null }> {
+    const nothing = { subject: null, refused: null, unreadable: null, loaded: null };
     if (name === null) return nothing;
     const { subjects } = this.#parts;
     const loaded = await subjects.load(name, ownerId);
@@ -109,12 +118,13 @@ export class DryRunner {
       const { code, message } = new SubjectMissingError({ subject: `${name.type} ${name.id}` });
       return { ...nothing, refused: { code, message } };
     }
-    if (!isRead) return nothing;
-    return { ...nothing, subject: plain(subjects.readable?.(name, loaded.subject) ?? loaded.subject, 'The subject') };
+    const seen = { ...nothing, loaded: loaded.subject };
+    if (!isRead) return seen;
+    return { ...seen, subject: plain(subjects.readable?.(name, loaded.subject) ?? loaded.subject, 'The subject') };
   }
 
-  #host(): DryHost {
-    const { stageType } = this.#parts;
+  #host(context: Omit<ApproverContext, 'node'>): DryHost {
+    const { stageType, approvers } = this.#parts;
     return {
       stage: (id) => {
         const type = stageType(id);
@@ -122,7 +132,14 @@ export class DryRunner {
           type && { ability: type.ability, outcomes: type.outcomes, accept: (input, key) => accept(type, input, key) }
         );
       },
-      approvers: () => Promise.resolve({ why: 'this app names no resolvers' }),
+      approvers: async (name, node) => {
+        try {
+          return { given: await approvers.resolve(name, { ...context, node }) };
+        } catch (error) {
+          // A run would try again: whether it is better then nobody knows.
+          return { why: error instanceof Error ? error.message : String(error) };
+        }
+      },
     };
   }
 }

@@ -163,6 +163,7 @@ export function serviceKit({
     preparer,
     contexts: new ContextRunner(scope),
     subjects: { load: () => undefined },
+    approvers: { resolve: async () => [], actorId: () => null },
     stageType: () => undefined,
     systemActor: () => null,
     limits: { maxOutputBytes: maxPayloadBytes, maxLoopIterations: 1_000 },

@@ -264,5 +264,7 @@ describe('dryRunGraph', () => {
     expect(path[7]).toMatchObject({ given: { by: 'ann' } });
     const late = await dry(graph, { input: { id: 'x' }, world, outcomes: { reply: 'timeout' } });
     expect(wayOf(late)).toEqual(['nap done', 'until done', 'reply timeout', 'late done']);
+    const nothing = await dry(graph, { input: { id: 'x' }, world: { subject: world.subject } });
+    expect(nothing).toMatchObject({ ends: 'failed', problems: [{ node: 'set', code: 'INVALID_OPTIONS' }] });
   });
 });

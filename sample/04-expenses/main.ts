@@ -1,0 +1,6 @@
+import { play } from './play.js';
+
+play(process.stdout).catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
