@@ -16,6 +16,7 @@ import { createPostgresStore, EnginePool, PostgresStore, tableNames } from '../.
 import { freshDatabase } from '../../support/database.js';
 import { definition, parallel, single, stage } from '../../support/definitions.js';
 import { brokenInvariants } from '../../support/invariants.js';
+import { end, graphFlow } from '../../unit/runtime/support/graph-flow.js';
 import { exploreAll } from './explore.js';
 import { Side } from './stepped-pool.js';
 
@@ -111,7 +112,24 @@ const fail =
     return store.settle([record], decideFor(definition));
   };
 
+/** Ends a visit of a graph, or an escalation of it. */
+const settle =
+  (key: string, outcome?: string): Act =>
+  (store, { definition, jobs }) => {
+    const { stageRun, ...job } = jobs[key]!;
+    const record = {
+      lease: leaseOf({ stageRun, ...job }),
+      ...{ attempt: 1, definitionKey: 'd@1#f', node: stageRun.node, key, visit: 1, events: [] },
+      outcome: { kind: 'completed' as const, output: 'null', ...(outcome !== undefined && { outcome }) },
+    };
+    return store.settle([record], decideFor(definition));
+  };
+
 const ACTS: Readonly<Record<string, Act>> = {
+  'complete sign': settle('sign'),
+  'fail sign': fail('sign'),
+  'take an edge': settle('sign#1', 'late'),
+  'take the other edge': settle('sign#2', 'later'),
   claim: (store) => store.claim({ workerId: 'w2', limit: 10, queues: null, unserved: [] }),
   'complete a': complete('a', false),
   'complete a and keep on': complete('a', true),
@@ -183,7 +201,18 @@ const ACTS: Readonly<Record<string, Act>> = {
   'await the result': (store, { runId }) => store.awaitRuns([runId], ALL),
 };
 
-const LINE_ACTS = Object.keys(ACTS).filter((name) => name !== 'complete b');
+const ESCALATED_ACTS = [
+  'complete sign',
+  'fail sign',
+  'take the other edge',
+  'cancel',
+  'fail the run',
+  'reap',
+  'heartbeat',
+  'claim',
+];
+const OF_GRAPHS = ['complete sign', 'fail sign', 'take an edge', 'take the other edge'];
+const LINE_ACTS = Object.keys(ACTS).filter((name) => name !== 'complete b' && !OF_GRAPHS.includes(name));
 const GROUP_ACTS = [
   'complete a',
   'complete b',
@@ -195,6 +224,27 @@ const GROUP_ACTS = [
   'claim',
   'retry by hand',
 ];
+
+/** A visit that is at work, and two edges that its escalations take. */
+async function escalated(): Promise<CompiledDefinition> {
+  const late = (after: string, outcome: string) => ({ after, action: { type: 'take_edge', outcome } });
+  const { compiled } = await graphFlow(
+    [
+      { id: 'sign', type: 'work', escalations: [late('1h', 'late'), late('2h', 'later')] },
+      { id: 'next', type: 'work', escalations: [late('1h', 'late')] },
+      end(),
+    ],
+    [
+      ['sign', 'end'],
+      ['sign', 'next', 'late'],
+      ['sign', 'end', 'later'],
+      ['next', 'end'],
+      ['next', 'end', 'late'],
+    ],
+    [{ key: 'work', execute: () => null }],
+  );
+  return compiled;
+}
 
 /** Every pair, an act with itself too. */
 function pairs(names: readonly string[]): [string, string][] {
@@ -234,6 +284,8 @@ describe('two connections, statement by statement', () => {
     );
     const run = newRun(definition);
     await plain.createRuns([run]);
+    // Escalations are due.
+    await monitor.query(`UPDATE workflow_jobs SET state = 0, run_at = now() WHERE state = 2`);
     const { claimed } = await plain.claim({ workerId: 'w1', limit: 10, queues: null, unserved: [] });
     // Past its lease for whoever looks, and still held.
     await monitor.query(`UPDATE workflow_jobs SET locked_at = locked_at - interval '1 hour'`);
@@ -266,6 +318,14 @@ describe('two connections, statement by statement', () => {
     'RUN-2, TX-2: in a line, %s beside %s leaves no trace of their order',
     async (first, second) => {
       expect(await explore(LINE, first, second)).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+
+  it.each(ESCALATED_ACTS)(
+    'ESC-1, TX-2: of an escalation, taking an edge beside %s leaves no trace of their order',
+    async (second) => {
+      expect(await explore(await escalated(), 'take an edge', second)).toBeGreaterThan(0);
     },
     120_000,
   );

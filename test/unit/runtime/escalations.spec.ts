@@ -1,5 +1,9 @@
-import { StageFailedError } from '../../../lib/errors/index.js';
+import { v7 } from 'uuid';
+import { decideMigrate } from '../../../lib/engine/state/decide-migrate.js';
+import { decideRerun } from '../../../lib/engine/state/decide-rerun.js';
+import { ChildNotStartedError, StageFailedError } from '../../../lib/errors/index.js';
 import type { StageAuthorization, StageContext } from '../../../lib/interfaces/index.js';
+import { toHistoryView } from '../../../lib/services/runs/read-views.js';
 import type { StageGate } from '../../../lib/runtime/execution/stage-gate.js';
 import { end, graphFlow, type GraphEdge, type GraphNode } from './support/graph-flow.js';
 import type { TestStage } from './support/pipeline.js';
@@ -383,6 +387,29 @@ describe('start_workflow', () => {
 });
 
 describe("an escalation's own failure", () => {
+  it('ESC-2: a child that could not be started is tried again; LIMIT-3: later there is room for it', async () => {
+    const child = await graphFlow([end()], [], [], { id: 'child' });
+    const flow = await graphFlow([signing(after(1, { type: 'start_workflow', workflow: 'child' })), end()], EDGES, [], {
+      settings: { retry: { maxAttempts: 3, backoff: '1m', jitter: 0 } },
+    });
+    engine = new TestEngine([flow, child]);
+    const runId = await engine.start(flow);
+    await engine.drain();
+    let full = true;
+    const createRuns = engine.store.createRuns.bind(engine.store);
+    engine.store.createRuns = async (...given) => {
+      if (full) throw new ChildNotStartedError({ workflow: 'child', message: 'Full.' });
+      return createRuns(...given);
+    };
+    await engine.travel(HOUR);
+    expect((await rows(runId))[1]).toBe('sign#1 PENDING');
+    full = false;
+    await engine.travel(60_000);
+    expect((await rows(runId))[1]).toBe('sign#1 COMPLETED');
+    const { attempts } = await engine.history(runId);
+    expect(attempts.map(({ code }) => code)).toEqual(['CHILD_NOT_STARTED']);
+  });
+
   it('ESC-2: is tried again with backoff like a stage, then marks it alone; its tries are kept', async () => {
     let tries = 0;
     const page = stage('page', () => {
@@ -563,5 +590,95 @@ describe('a manual retry', () => {
     expect(await rows(runId)).toEqual(['sign CANCELLED', 'sign#1 FAILED NO_RECIPIENTS']);
     await engine.retry(runId);
     expect(await status(runId)).toBe('FAILED');
+  });
+});
+
+describe('a rerun', () => {
+  it('RUN-5: enters the node anew with its escalations; those of what is kept stay with it, whatever became of them', async () => {
+    const nodes = [
+      signing(after(1, notify()), after(5, notify())),
+      { id: 'again', type: 'wait', config: { timer: '2h' }, escalations: [after(1, notify())] },
+      end(),
+    ];
+    const flow = await graphFlow(nodes, [
+      ['sign', 'again'],
+      ['again', 'end'],
+    ]);
+    engine = new TestEngine([flow]);
+    const runId = await engine.start(flow);
+    await engine.drain();
+    await engine.travel(HOUR);
+    await signed();
+    await engine.travel(HOUR);
+    await engine.travel(HOUR);
+    expect(await status(runId)).toBe('COMPLETED');
+    await engine.store.changeRun(runId, { all: true }, ({ state }) => {
+      const decision = decideRerun(flow.compiled, state, 'again', { nextId: v7, defaultQueue: 'default' });
+      return { transition: 'transition' in decision ? decision.transition : null, answer: null };
+    });
+    const { stageRuns } = await engine.history(runId);
+    expect(stageRuns.map(({ generation, key, status: is }) => `${generation} ${key} ${is}`)).toEqual([
+      '1 again COMPLETED',
+      '1 again#1 COMPLETED',
+      '1 end COMPLETED',
+      '2 sign COMPLETED',
+      '2 sign#1 COMPLETED',
+      '2 sign#2 CANCELLED',
+      '2 again PENDING',
+      '2 again#1 PENDING',
+    ]);
+    await engine.drain();
+    await engine.travel(HOUR);
+    await engine.travel(HOUR);
+    expect(await status(runId)).toBe('COMPLETED');
+    expect(await told('escalation:fired')).toHaveLength(3);
+  });
+});
+
+describe('migrateRun', () => {
+  it('VER-1: the version that a run goes over to must have the escalations that wait; what it has more is for later visits', async () => {
+    const flow = await graphFlow([signing(after(1, notify())), end()], EDGES);
+    engine = new TestEngine([flow]);
+    const runId = await engine.start(flow);
+    await engine.drain();
+    const decided = async (...escalations: object[]): Promise<unknown> => {
+      const edges: GraphEdge[] = [...EDGES, ['sign', 'end', 'late']];
+      const given = JSON.stringify(escalations).includes('late') ? edges : EDGES;
+      const target = await graphFlow([signing(...escalations), end()], given);
+      const { answer } = (await engine.store.changeRun(runId, { all: true }, ({ state }) => ({
+        transition: null,
+        answer: decideMigrate(target.compiled, target.key, state),
+      })))!;
+      return 'refused' in answer ? answer.refused : 'allowed';
+    };
+    expect(await decided(after(9, notify(['zoe'])), after(10, take('late')))).toBe('allowed');
+    expect(await decided()).toBe('Its node sign has no escalation sign#1 (notify), which waits for its time.');
+    expect(await decided(after(1, take('late')))).toMatch('no escalation sign#1 (notify)');
+  });
+});
+
+describe('the history of a run', () => {
+  it('ESC-1: shows them with their stage: what is due, what became of it, who was told', async () => {
+    const runId = await start(
+      [signing(after(1, notify(['ann'], 'Late.')), after(2, notify('input.none')), after(3, notify())), end()],
+      EDGES,
+      {
+        input: { none: [] },
+      },
+    );
+    await engine.travel(HOUR);
+    await engine.travel(HOUR);
+    const [sign] = toHistoryView(await engine.history(runId), {}).stages;
+    expect([sign!.key, toHistoryView(await engine.history(runId), {}).stages]).toEqual(['sign', [sign]]);
+    expect(sign!.escalations).toMatchObject([
+      { level: 1, action: 'notify', status: 'COMPLETED', to: ['ann'], dueAt: null, attempt: 1, error: null },
+      { level: 2, status: 'FAILED', to: null, error: { code: 'NO_RECIPIENTS' }, failedAttempts: [{ attempt: 1 }] },
+      { level: 3, status: 'PENDING', to: null, attempt: 0, startedAt: null },
+    ]);
+    const due = sign!.escalations[2]!.dueAt!.getTime() - sign!.createdAt.getTime();
+    expect(due).toBe(3 * HOUR);
+    await signed();
+    const after3 = toHistoryView(await engine.history(runId), {}).stages[0]!.escalations[2];
+    expect(after3).toMatchObject({ status: 'CANCELLED', dueAt: null });
   });
 });
