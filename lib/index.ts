@@ -238,6 +238,7 @@ export type { ApprovalAnswer, ApprovalRule, ApproverInput, Missing, RoundStatus 
 
 // Errors
 export {
+  ActionUnavailableError,
   AlreadyDecidedError,
   ApprovalCannotPassError,
   ApprovalNotFoundError,

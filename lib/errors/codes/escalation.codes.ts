@@ -8,4 +8,10 @@ export const ESCALATION_CODES = {
     retried: false,
     byHand: false,
   },
+  ACTION_UNAVAILABLE: {
+    text: 'Escalation {escalation} has the action "{action}", which this version of the engine does not do yet. Notify somebody, or take an edge, instead.',
+    meaning: 'A graph names an action of an escalation that is a part of the format, and that nothing does yet.',
+    retried: false,
+    byHand: false,
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;

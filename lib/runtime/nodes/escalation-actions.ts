@@ -1,4 +1,5 @@
 import type { CompiledEscalation } from '../../engine/graph/index.js';
+import { ActionUnavailableError } from '../../errors/index.js';
 import type { RuntimeStageType } from '../execution/definition-source.js';
 import { notifyAction } from './notify-action.js';
 import type { NodeWork } from './node-work.js';
@@ -26,9 +27,15 @@ const startWorkflowAction: EscalationBody = ({ ctx, escalation }) => {
   });
 };
 
+/** `reassign`: nothing gives a round of approval to others yet. It fails aloud, and alone; the round stays with whom it asks. */
+const reassignAction: EscalationBody = ({ ctx, escalation: { type: action } }) => {
+  throw new ActionUnavailableError({ escalation: ctx.stage.key, action });
+};
+
 /** The actions that the engine knows what to do with, by name. */
 const ACTIONS: Readonly<Record<string, EscalationBody>> = {
   notify: notifyAction,
+  reassign: reassignAction,
   start_workflow: startWorkflowAction,
   take_edge: takeEdgeAction,
 };

@@ -1,44 +1,26 @@
-import { v7 } from 'uuid';
-import { decideMigrate } from '../../../lib/engine/state/decide-migrate.js';
-import { decideRerun } from '../../../lib/engine/state/decide-rerun.js';
-import { ChildNotStartedError, StageFailedError } from '../../../lib/errors/index.js';
+import { ActionUnavailableError, ChildNotStartedError, StageFailedError } from '../../../lib/errors/index.js';
 import type { StageAuthorization, StageContext } from '../../../lib/interfaces/index.js';
-import { toHistoryView } from '../../../lib/services/runs/read-views.js';
+import { actionBody } from '../../../lib/runtime/nodes/index.js';
 import type { StageGate } from '../../../lib/runtime/execution/stage-gate.js';
+import {
+  EDGES,
+  HOUR,
+  after,
+  notify,
+  rowsOf,
+  signIn,
+  signing,
+  stage,
+  statusOf,
+  take,
+  toldBy,
+} from './support/escalated.js';
 import { end, graphFlow, type GraphEdge, type GraphNode } from './support/graph-flow.js';
 import type { TestStage } from './support/pipeline.js';
 import { TestEngine, type TestEngineGiven } from './support/test-engine.js';
 
-type Given = StageContext & { readonly input: any };
-
-const HOUR = 3_600_000;
-
 let engine: TestEngine;
 afterEach(() => engine.close());
-
-const stage = (key: string, execute: (ctx: Given) => unknown, given: Partial<TestStage> = {}): TestStage => ({
-  key,
-  execute: execute as never,
-  ...given,
-});
-
-const after = (hours: number, action: object): object => ({ after: `${hours}h`, action });
-const notify = (to: unknown = ['ann', 'bob', 'ann'], message?: string): object => ({
-  type: 'notify',
-  to,
-  ...(message !== undefined && { message }),
-});
-const take = (outcome: string): object => ({ type: 'take_edge', outcome });
-
-/** A node that waits for an event, with escalations, and where it leads on to. */
-const signing = (...escalations: object[]): GraphNode => ({
-  id: 'sign',
-  type: 'wait',
-  config: { event: { key: '"signed"' } },
-  escalations,
-});
-
-const EDGES: readonly GraphEdge[] = [['sign', 'end']];
 
 interface StartGiven {
   readonly stages?: readonly TestStage[];
@@ -60,25 +42,10 @@ async function start(
   return runId;
 }
 
-/** Every stage run, an escalation by its key, with what it came to. */
-async function rows(runId: string): Promise<string[]> {
-  const { stageRuns } = await engine.history(runId);
-  return stageRuns.map(({ key, status, outcome, errorCode }) =>
-    [key, status, ...(outcome ? [outcome] : []), ...(status === 'FAILED' ? [errorCode] : [])].join(' '),
-  );
-}
-
-const status = async (runId: string): Promise<string> => (await engine.history(runId)).run.status;
-
-async function told(type: string): Promise<Readonly<Record<string, unknown>>[]> {
-  await engine.runtime.relay.flush();
-  return engine.sink.events.filter((event) => event.type === type).map(({ data }) => data);
-}
-
-async function signed(): Promise<void> {
-  await engine.emit('signed', { by: 'ann' });
-  await engine.drain();
-}
+const rows = (runId: string): Promise<string[]> => rowsOf(engine, runId);
+const status = (runId: string): Promise<string> => statusOf(engine, runId);
+const told = (type: string): ReturnType<typeof toldBy> => toldBy(engine, type);
+const signed = (): Promise<void> => signIn(engine);
 
 describe('an escalation', () => {
   it('ESC-1: fires when its time has come since the visit began, once; the visit goes on', async () => {
@@ -476,209 +443,10 @@ describe("an escalation's own failure", () => {
   });
 });
 
-describe('a manual retry', () => {
-  let fail = true;
-  const works = stage('work', () => {
-    if (fail) throw new StageFailedError('NO', 'No.');
-    return null;
-  });
-
-  it('RETRY-5: opens those that had not fired, with their whole time, and leaves what fired', async () => {
-    fail = true;
-    const both = {
-      id: 'both',
-      type: 'parallel',
-      config: { join: 'all', branches: [{ outcome: 'a' }, { outcome: 'b' }] },
-    };
-    const nodes = [
-      both,
-      signing(after(1, notify()), after(3, take('late'))),
-      { id: 'nap', type: 'wait', config: { timer: '2h' } },
-      { id: 'work', type: 'work' },
-      end(),
-    ];
-    const edges: GraphEdge[] = [
-      ['both', 'sign', 'a'],
-      ['both', 'nap', 'b'],
-      ['nap', 'work'],
-      ['work', 'both'],
-      ['sign', 'both'],
-      ['sign', 'both', 'late'],
-      ['both', 'end'],
-    ];
-    const runId = await start(nodes, edges, { stages: [works] });
-    await engine.travel(HOUR);
-    await engine.travel(HOUR);
-    expect(await rows(runId)).toEqual([
-      'both COMPLETED',
-      'sign CANCELLED',
-      'sign#1 COMPLETED',
-      'sign#2 CANCELLED',
-      'nap COMPLETED',
-      'work FAILED NO',
-    ]);
-    fail = false;
-    await engine.travel(HOUR);
-    await engine.retry(runId);
-    await engine.drain();
-    await engine.travel(3 * HOUR - 1_000);
-    expect(await rows(runId)).toEqual([
-      'both COMPLETED',
-      'sign SUSPENDED',
-      'sign#1 COMPLETED',
-      'sign#2 PENDING',
-      'nap COMPLETED',
-      'work COMPLETED',
-    ]);
-    await engine.travel(1_000);
-    expect((await rows(runId)).slice(1, 4)).toEqual([
-      'sign CANCELLED late',
-      'sign#1 COMPLETED',
-      'sign#2 COMPLETED late',
-    ]);
-    expect(await status(runId)).toBe('COMPLETED');
-  });
-
-  it('RETRY-5: a visit that an escalation left stays left', async () => {
-    fail = true;
-    const both = {
-      id: 'both',
-      type: 'parallel',
-      config: { join: 'all', branches: [{ outcome: 'a' }, { outcome: 'b' }] },
-    };
-    const nodes = [
-      both,
-      signing(after(1, take('late'))),
-      { id: 'nap', type: 'wait', config: { timer: '2h' } },
-      { id: 'work', type: 'work' },
-      end(),
-    ];
-    const edges: GraphEdge[] = [
-      ['both', 'sign', 'a'],
-      ['both', 'nap', 'b'],
-      ['nap', 'work'],
-      ['work', 'both'],
-      ['sign', 'both'],
-      ['sign', 'both', 'late'],
-      ['both', 'end'],
-    ];
-    const runId = await start(nodes, edges, { stages: [works] });
-    await engine.travel(HOUR);
-    await engine.travel(HOUR);
-    expect(await status(runId)).toBe('FAILED');
-    fail = false;
-    await engine.retry(runId);
-    await engine.drain();
-    expect(await rows(runId)).toEqual([
-      'both COMPLETED',
-      'sign CANCELLED late',
-      'sign#1 COMPLETED late',
-      'nap COMPLETED',
-      'work COMPLETED',
-      'both COMPLETED done',
-      'end COMPLETED done',
-    ]);
-  });
-
-  it('RETRY-5: an escalation that failed is none of the stages that a run fails on', async () => {
-    const flow = await graphFlow([signing(after(1, notify('input.none'))), end()], EDGES, []);
-    engine = new TestEngine([flow]);
-    const runId = await engine.start(flow, { none: [] }, { deadlineMs: 2 * HOUR });
-    await engine.drain();
-    await engine.travel(HOUR);
-    await engine.travel(HOUR);
-    expect(await rows(runId)).toEqual(['sign CANCELLED', 'sign#1 FAILED NO_RECIPIENTS']);
-    await engine.retry(runId);
-    expect(await status(runId)).toBe('FAILED');
-  });
-});
-
-describe('a rerun', () => {
-  it('RUN-5: enters the node anew with its escalations; those of what is kept stay with it, whatever became of them', async () => {
-    const nodes = [
-      signing(after(1, notify()), after(5, notify())),
-      { id: 'again', type: 'wait', config: { timer: '2h' }, escalations: [after(1, notify())] },
-      end(),
-    ];
-    const flow = await graphFlow(nodes, [
-      ['sign', 'again'],
-      ['again', 'end'],
-    ]);
-    engine = new TestEngine([flow]);
-    const runId = await engine.start(flow);
-    await engine.drain();
-    await engine.travel(HOUR);
-    await signed();
-    await engine.travel(HOUR);
-    await engine.travel(HOUR);
-    expect(await status(runId)).toBe('COMPLETED');
-    await engine.store.changeRun(runId, { all: true }, ({ state }) => {
-      const decision = decideRerun(flow.compiled, state, 'again', { nextId: v7, defaultQueue: 'default' });
-      return { transition: 'transition' in decision ? decision.transition : null, answer: null };
-    });
-    const { stageRuns } = await engine.history(runId);
-    expect(stageRuns.map(({ generation, key, status: is }) => `${generation} ${key} ${is}`)).toEqual([
-      '1 again COMPLETED',
-      '1 again#1 COMPLETED',
-      '1 end COMPLETED',
-      '2 sign COMPLETED',
-      '2 sign#1 COMPLETED',
-      '2 sign#2 CANCELLED',
-      '2 again PENDING',
-      '2 again#1 PENDING',
-    ]);
-    await engine.drain();
-    await engine.travel(HOUR);
-    await engine.travel(HOUR);
-    expect(await status(runId)).toBe('COMPLETED');
-    expect(await told('escalation:fired')).toHaveLength(3);
-  });
-});
-
-describe('migrateRun', () => {
-  it('VER-1: the version that a run goes over to must have the escalations that wait; what it has more is for later visits', async () => {
-    const flow = await graphFlow([signing(after(1, notify())), end()], EDGES);
-    engine = new TestEngine([flow]);
-    const runId = await engine.start(flow);
-    await engine.drain();
-    const decided = async (...escalations: object[]): Promise<unknown> => {
-      const edges: GraphEdge[] = [...EDGES, ['sign', 'end', 'late']];
-      const given = JSON.stringify(escalations).includes('late') ? edges : EDGES;
-      const target = await graphFlow([signing(...escalations), end()], given);
-      const { answer } = (await engine.store.changeRun(runId, { all: true }, ({ state }) => ({
-        transition: null,
-        answer: decideMigrate(target.compiled, target.key, state),
-      })))!;
-      return 'refused' in answer ? answer.refused : 'allowed';
-    };
-    expect(await decided(after(9, notify(['zoe'])), after(10, take('late')))).toBe('allowed');
-    expect(await decided()).toBe('Its node sign has no escalation sign#1 (notify), which waits for its time.');
-    expect(await decided(after(1, take('late')))).toMatch('no escalation sign#1 (notify)');
-  });
-});
-
-describe('the history of a run', () => {
-  it('ESC-1: shows them with their stage: what is due, what became of it, who was told', async () => {
-    const runId = await start(
-      [signing(after(1, notify(['ann'], 'Late.')), after(2, notify('input.none')), after(3, notify())), end()],
-      EDGES,
-      {
-        input: { none: [] },
-      },
-    );
-    await engine.travel(HOUR);
-    await engine.travel(HOUR);
-    const [sign] = toHistoryView(await engine.history(runId), {}).stages;
-    expect([sign!.key, toHistoryView(await engine.history(runId), {}).stages]).toEqual(['sign', [sign]]);
-    expect(sign!.escalations).toMatchObject([
-      { level: 1, action: 'notify', status: 'COMPLETED', to: ['ann'], dueAt: null, attempt: 1, error: null },
-      { level: 2, status: 'FAILED', to: null, error: { code: 'NO_RECIPIENTS' }, failedAttempts: [{ attempt: 1 }] },
-      { level: 3, status: 'PENDING', to: null, attempt: 0, startedAt: null },
-    ]);
-    const due = sign!.escalations[2]!.dueAt!.getTime() - sign!.createdAt.getTime();
-    expect(due).toBe(3 * HOUR);
-    await signed();
-    const after3 = toHistoryView(await engine.history(runId), {}).stages[0]!.escalations[2];
-    expect(after3).toMatchObject({ status: 'CANCELLED', dueAt: null });
+describe('reassign', () => {
+  it('ESC-2: fails by name, as nothing does it yet', () => {
+    const work = { ctx: { stage: { key: 'sign#1' } }, escalation: { type: 'reassign' } };
+    expect(() => actionBody('reassign')!(work as never)).toThrow(ActionUnavailableError);
+    engine = new TestEngine([]);
   });
 });
