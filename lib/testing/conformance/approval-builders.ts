@@ -14,7 +14,15 @@ import {
   type RoundAnswer,
 } from '../../engine/approvals/index.js';
 import { derivedId } from '../../engine/codec/derived-id.js';
-import type { ClaimedJob, LockedRound, NewRound, OpenWait, OwnerScope, RoundPlace } from '../../engine/ports/index.js';
+import type {
+  ClaimedJob,
+  LockedRound,
+  NewRound,
+  OpenWait,
+  OwnerScope,
+  RoundPlace,
+  WorkflowStore,
+} from '../../engine/ports/index.js';
 import { newId } from './builders.js';
 import { newWait } from './step-builders.js';
 import { EVERYBODY, type StoreUnderTest } from './store-under-test.js';
@@ -95,14 +103,19 @@ export interface AskedOf {
 }
 
 /** Asks something of a round, and says what became of it. */
-export async function ask(
+export const ask = (
   on: StoreUnderTest,
   round: ApprovalRound,
   asked: Asked,
-  {
-    store = on.store,
-    scope = EVERYBODY,
-  }: { readonly store?: StoreUnderTest['store']; readonly scope?: OwnerScope } = {},
+  { store = on.store, scope }: { readonly store?: WorkflowStore; readonly scope?: OwnerScope } = {},
+): Promise<AskedOf> => askIn(store, round, asked, scope);
+
+/** The same of a store that stands alone. */
+export async function askIn(
+  store: WorkflowStore,
+  round: ApprovalRound,
+  asked: Asked,
+  scope: OwnerScope = EVERYBODY,
 ): Promise<AskedOf> {
   const changed = await store.changeRound(round, scope, (locked) => {
     const answer = asked(locked.round, locked.now, locked);
