@@ -57,6 +57,8 @@ export type {
   DryRun,
   DryRunOptions,
   DryStep,
+  TemplateView,
+  WorkflowTemplate,
   DeliveredJob,
   ListAnnotationsOptions,
   ListAuditOptions,

@@ -156,6 +156,7 @@ function assemble(data: ParsedOptions, executes: boolean): Omit<ResolvedWorkflow
     }),
     idempotency: Object.freeze({ ttlMs: idempotency.ttl, strict: idempotency.strict }),
     events: Object.freeze({ retentionMs: events.retention }),
+    templates: Object.freeze(data.templates),
     triggers: Object.freeze({ ...triggers, entities: Object.freeze(triggers.entities) }),
     owners: Object.freeze({
       resolve: owners.resolve ?? null,

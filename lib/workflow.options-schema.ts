@@ -88,6 +88,18 @@ const ability = z.custom<string | null>(
 
 const operation = ability.default(null);
 
+const json = z.record(z.string(), z.unknown());
+
+/** What a template holds is checked where it is filled: here only that it is one. */
+const TEMPLATE = z.strictObject({
+  id: z.string().regex(/^[\w.:-]{1,100}$/, 'must be up to 100 letters, digits, _ . : -'),
+  name: z.string().min(1).max(200),
+  description: z.string().max(2_000).optional(),
+  parameters: json,
+  example: json,
+  graph: json,
+});
+
 /** Operators' calls that may have an ability. */
 export const OPERATIONS = z.strictObject({
   cancel: operation,
@@ -252,6 +264,7 @@ export const OPTIONS_SCHEMA = z.strictObject({
   idempotency: SECTIONS.idempotency.prefault({}),
   events: SECTIONS.events.prefault({}),
   triggers: SECTIONS.triggers.prefault({}),
+  templates: z.array(TEMPLATE).prefault([]),
   outbox: SECTIONS.outbox.prefault({}),
   owners: SECTIONS.owners.prefault({}),
   subjects: SECTIONS.subjects.prefault({}),

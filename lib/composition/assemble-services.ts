@@ -9,6 +9,7 @@ import { AuditService } from '../services/audit.service.js';
 import { DefinitionCommands } from '../services/definitions/definition-commands.js';
 import { ownPlace } from '../services/definitions/definition-place.js';
 import { DefinitionReader } from '../services/definitions/definition-reader.js';
+import type { Templates } from '../services/definitions/templates.js';
 import { DefinitionsService } from '../services/definitions.service.js';
 import { DryRunner } from '../services/dry-run/dry-runner.js';
 import { DeadLetters } from '../services/events/dead-letters.js';
@@ -45,6 +46,7 @@ export interface ServiceAssembly {
   readonly boundary: OwnerBoundary;
   /** Who is asked before runs are changed. */
   readonly gate: () => OperationGate;
+  readonly templates: Templates;
   readonly approvers: Pick<Approvers, 'actorId' | 'resolve'>;
 }
 
@@ -67,7 +69,7 @@ export interface AssembledServices {
 /** Puts the services together from their parts. */
 export function assembleServices(
   { options, scope, registry }: RuntimeParts,
-  { ready, stream, ambient, subjects, contexts, boundary, gate, approvers }: ServiceAssembly,
+  { ready, stream, ambient, subjects, contexts, boundary, gate, approvers, templates }: ServiceAssembly,
 ): AssembledServices {
   const defaultQueue = options.queue.default;
   const capture = new ContextCapture(scope, {
@@ -138,6 +140,7 @@ export function assembleServices(
       commands: new DefinitionCommands(ready, operations, boundary),
       reader: new DefinitionReader(ready),
       dryRunner,
+      templates,
     },
     ownPlace(capture, hasOwners),
   );

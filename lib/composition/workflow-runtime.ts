@@ -11,6 +11,7 @@ import type { AnnotationsService } from '../services/annotations.service.js';
 import type { ApprovalsService } from '../services/approvals.service.js';
 import type { AuditService } from '../services/audit.service.js';
 import type { DefinitionsService } from '../services/definitions.service.js';
+import { Templates } from '../services/definitions/templates.js';
 import { EventDispatcher } from '../services/events/event-dispatcher.js';
 import { EventStream } from '../services/events/event-stream.js';
 import { EmitterBridge } from '../services/events/emitter-bridge.js';
@@ -86,6 +87,7 @@ export class WorkflowRuntime {
   readonly #authorization: Authorization;
   readonly #subjects: Subjects;
   readonly #approvers: Approvers;
+  readonly #templates: Templates;
   readonly #prepared = new Retryable(() => this.#prepare());
   readonly #opened = new Retryable(() => this.#open());
   readonly #started = new Retryable(() => this.#start());
@@ -115,6 +117,7 @@ export class WorkflowRuntime {
     );
     this.#subjects = new Subjects({ parts, ambient });
     this.#approvers = new Approvers(parts);
+    this.#templates = new Templates(options.templates);
     const services = assembleServices(parts, {
       ready,
       stream: this.#stream,
@@ -124,6 +127,7 @@ export class WorkflowRuntime {
       boundary: this.#boundary,
       gate: () => this.#authorization.operations(),
       approvers: this.#approvers,
+      templates: this.#templates,
     });
     this.workflows = services.workflows;
     this.annotations = services.annotations;
@@ -181,6 +185,7 @@ export class WorkflowRuntime {
     const { registry, lazyModules } = this.#parts;
     this.#hostProviders.complete();
     await registry.load();
+    await this.#templates.check(graphWorkbench(registry, this.#parts.options).catalogue());
     this.#gate = this.#authorization.gate();
     this.#ownerContext = this.#findOwnerContext();
     this.#subjects.prepare();

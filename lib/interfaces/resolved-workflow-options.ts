@@ -1,3 +1,4 @@
+import type { WorkflowTemplate } from '../engine/templates/index.js';
 import type { MessageOverrides } from '../errors/index.js';
 import type { CompiledLimits } from '../engine/limits/limits.js';
 import type { JobTransport } from '../engine/ports/index.js';
@@ -49,6 +50,7 @@ export interface ResolvedWorkflowOptions {
   };
   readonly idempotency: { readonly ttlMs: number; readonly strict: boolean };
   readonly events: { readonly retentionMs: number };
+  readonly templates: readonly WorkflowTemplate[];
   readonly triggers: {
     readonly maxDepth: number;
     readonly allowCycles: boolean;

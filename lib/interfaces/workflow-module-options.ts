@@ -3,6 +3,7 @@ import type { JobTransport } from '../engine/ports/index.js';
 import type { RetryPolicy } from '../engine/retry/retry-policy.js';
 import type { Duration } from '../engine/time/duration.js';
 import type { ApproverResolver } from './approver-resolver.js';
+import type { WorkflowTemplate } from '../engine/templates/index.js';
 import type { OwnerContext } from './owner-context.js';
 import type { Operation } from './operation-authorization.js';
 import type { StageAuthorizer } from './stage-authorization.js';
@@ -55,6 +56,8 @@ export interface WorkflowModuleOptions {
   idempotency?: IdempotencyOptions;
   events?: EventOptions;
   triggers?: TriggerOptions;
+  /** Graphs that admins may start from, beside those that every app has (`definitions.templates`). Checked at boot. @default none */
+  templates?: readonly WorkflowTemplate[];
   outbox?: OutboxOptions;
   owners?: OwnerOptions;
   subjects?: SubjectOptions;

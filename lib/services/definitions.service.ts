@@ -19,6 +19,7 @@ import {
   type ListDefinitionsOptions,
 } from './definitions/definition-reader.js';
 import type { DefinitionDetails, DefinitionView } from './definitions/definition-views.js';
+import type { Templates, TemplateView } from './definitions/templates.js';
 import { checkGraph } from './definitions/graph-checks.js';
 import { readDryRun, type DryRunOptions } from './dry-run/dry-run-options.js';
 import type { DryRunner } from './dry-run/dry-runner.js';
@@ -29,6 +30,7 @@ export interface DefinitionsServiceParts {
   readonly commands: DefinitionCommands;
   readonly reader: DefinitionReader;
   readonly dryRunner: DryRunner;
+  readonly templates: Templates;
 }
 
 /** What `validate` says of a graph. */
@@ -97,6 +99,20 @@ export class DefinitionsService {
     const start = await dryRunner.read({ ...read, start: { ...read.start, owner: ownerId } }, where);
     const target = { compiled, graph, inputSchema: inputCheck(graph.source.input) };
     return dryRunner.run(target, input, read, start, { store: engine.store, nextId: engine.nextId, where });
+  }
+
+  /** What admins may start from: templates of the app, and those that every app has, each with its parameters as JSON Schema. */
+  async templates(): Promise<TemplateView[]> {
+    return this.#parts.templates.list();
+  }
+
+  /**
+   * A template with its parameters put in, as the JSON of a graph with this id. Nothing is kept: validate it, try it, save or publish it.
+   *
+   * @throws InvalidOptionsError for a template, or an id, that is none; InvalidInputError for parameters that do not fit
+   */
+  async fromTemplate(id: string, parameters: unknown, { as }: { readonly as: string }): Promise<object> {
+    return this.#parts.templates.fill(id, parameters, as, 'fromTemplate');
   }
 
   /**

@@ -26,6 +26,8 @@ export type {
 export type { DefinitionPage, ListDefinitionsOptions } from './definitions/definition-reader.js';
 export type { DefinitionDetails, DefinitionView } from './definitions/definition-views.js';
 export type { DryProblem, DryRun, DryStep } from '../engine/dry-run/index.js';
+export type { WorkflowTemplate } from '../engine/templates/index.js';
+export type { TemplateView } from './definitions/templates.js';
 export type { DryRunOptions } from './dry-run/dry-run-options.js';
 export type { DeadLetter } from './events/dead-letters.js';
 export type { ListAnnotationsOptions } from './runs/annotation-filter.js';

@@ -26,6 +26,7 @@ export { diffGraphs } from './diff-graphs.js';
 export type { GraphChange } from './diff-graphs.js';
 export { graph, GraphBuilder } from './graph-builder.js';
 export type { GraphWays } from './graph-builder.js';
+export { inputSchema } from './input-schema.js';
 export { inputCheck } from './input-check.js';
 export { looseGraph } from './loose-graph.js';
 export { namedWorkflows } from './named-workflows.js';

@@ -61,6 +61,7 @@ describe('resolveOptions', () => {
       wake: { everyMs: 5_000, batch: 100, claimTtlMs: 60_000 },
       idempotency: { ttlMs: 2_592_000_000, strict: false },
       events: { retentionMs: 604_800_000 },
+      templates: [],
       triggers: { maxDepth: 5, allowCycles: false, entities: [] },
       outbox: { policy: expect.objectContaining({ maxAttempts: 10 }) },
       owners: { resolve: null, load: null, context: null, rowLevelSecurity: null },
