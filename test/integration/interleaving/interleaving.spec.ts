@@ -15,7 +15,7 @@ import {
 import { createPostgresStore, EnginePool, PostgresStore, tableNames } from '../../../lib/persistence/index.js';
 import { freshDatabase } from '../../support/database.js';
 import { definition, parallel, single, stage } from '../../support/definitions.js';
-import { brokenInvariants } from '../../support/invariants.js';
+import { brokenInvariants, emptyTables } from '../../support/invariants.js';
 import { end, graphFlow } from '../../unit/runtime/support/graph-flow.js';
 import { exploreAll } from './explore.js';
 import { Side } from './stepped-pool.js';
@@ -246,6 +246,16 @@ async function escalated(): Promise<CompiledDefinition> {
   return compiled;
 }
 
+const FILLED = [
+  'workflow_runs',
+  'workflow_stage_runs',
+  'workflow_node_visits',
+  'workflow_attempts',
+  'workflow_jobs',
+  'workflow_idempotency_keys',
+  'workflow_outbox',
+];
+
 /** Every pair, an act with itself too. */
 function pairs(names: readonly string[]): [string, string][] {
   return names.flatMap((a, index) => names.slice(index).map((b): [string, string] => [a, b]));
@@ -257,6 +267,7 @@ describe('two connections, statement by statement', () => {
   let plain: WorkflowStore;
   let pools: EnginePool[];
   let pids: number[];
+  let rounds = 0;
 
   beforeAll(async () => {
     const database = await freshDatabase();
@@ -279,9 +290,7 @@ describe('two connections, statement by statement', () => {
   };
 
   async function ground(definition: CompiledDefinition, failed: boolean): Promise<Ground> {
-    await monitor.query(
-      'TRUNCATE workflow_runs, workflow_stage_runs, workflow_node_visits, workflow_attempts, workflow_jobs, workflow_idempotency_keys, workflow_outbox',
-    );
+    await emptyTables(monitor, FILLED, rounds++);
     const run = newRun(definition);
     await plain.createRuns([run]);
     // Escalations are due.

@@ -33,7 +33,7 @@ import {
   suspending,
 } from '../../../lib/testing/conformance/step-builders.js';
 import { freshDatabase } from '../../support/database.js';
-import { brokenInvariants } from '../../support/invariants.js';
+import { brokenInvariants, brokenOf, emptyTables } from '../../support/invariants.js';
 import { exploreAll } from './explore.js';
 import { Side } from './stepped-pool.js';
 
@@ -200,6 +200,7 @@ describe('two connections, statement by statement', () => {
   let plain: WorkflowStore;
   let pools: EnginePool[];
   let pids: number[];
+  let rounds = 0;
 
   beforeAll(async () => {
     const database = await freshDatabase();
@@ -239,7 +240,7 @@ describe('two connections, statement by statement', () => {
       t.steps,
       t.events,
     ];
-    await monitor.query(`TRUNCATE ${filled.join(', ')}`);
+    await emptyTables(monitor, filled, rounds++);
     const run = newRun({ subject: ORDER, transition: newTransition({ stageRuns: [newStageRun()] }) });
     await plain.createRuns([run]);
     const before = await claimOf(run.id);
@@ -278,14 +279,7 @@ describe('two connections, statement by statement', () => {
     });
   }
 
-  async function missed(): Promise<Record<string, unknown>> {
-    const found: Record<string, unknown> = {};
-    for (const [name, query] of Object.entries(MISSED)) {
-      const { rows } = await monitor.query(query);
-      if (rows.length > 0) found[name] = rows;
-    }
-    return found;
-  }
+  const missed = (): Promise<Record<string, unknown>> => brokenOf(monitor, MISSED);
 
   it.each(pairs(PAIRS))(
     'WAIT-1: %s beside %s: nothing is missed, and nothing left asleep',
