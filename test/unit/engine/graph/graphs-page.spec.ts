@@ -25,6 +25,13 @@ describe('docs/graphs.md', () => {
     expect(built).toEqual({ ...rest, nodes: nodes.map(({ ...node }) => ({ ...node, escalations: undefined })) });
   });
 
+  it('GRAPH-1: the graph of the README is valid', async () => {
+    const code = /definitions\.publish\(([^]*?)\);\n```/.exec(readFileSync('README.md', 'utf8'))![1]!;
+    const given = new Function(`return ${code}`)() as unknown;
+    const validation = await validateGraph(given, { types: { 'acme.pay': {} }, approvers: ['leads'] });
+    expect(validation.ok ? [] : validation.problems).toEqual([]);
+  });
+
   it('GRAPH-2: names every code, type and limit', () => {
     for (const code of Object.keys(GRAPH_CODES)) expect(page).toContain(`\`${code}\``);
     for (const type of Object.keys(BUILT_IN_TYPES)) expect(page).toContain(`| \`${type}\``);
