@@ -240,7 +240,6 @@ export type { ApprovalAnswer, ApprovalRule, ApproverInput, Missing, RoundStatus 
 
 // Errors
 export {
-  ActionUnavailableError,
   AlreadyDecidedError,
   ApprovalCannotPassError,
   ApprovalNotFoundError,
@@ -254,6 +253,7 @@ export {
   NothingToWithdrawError,
   RemindedTooSoonError,
   RoundClosedError,
+  RoundNotOpenedError,
   SeatDecidedError,
   StageUnclearError,
   UnknownApproversError,

@@ -1,10 +1,16 @@
 import type { FoundProvider } from '../discovery/index.js';
 import { isPlainText } from '../engine/codec/index.js';
-import { expireRound, MAX_APPROVER_ID_LENGTH, type ApprovalRound } from '../engine/approvals/index.js';
-import type { WorkflowStore } from '../engine/ports/index.js';
-import { closestName, UnknownApproversError } from '../errors/index.js';
+import {
+  changedRound,
+  expireRound,
+  MAX_APPROVER_ID_LENGTH,
+  type ApprovalRound,
+  type RoundAnswer,
+} from '../engine/approvals/index.js';
+import type { AuditEntry, LockedRound, WorkflowStore } from '../engine/ports/index.js';
+import { closestName, RoundClosedError, UnknownApproversError } from '../errors/index.js';
 import type { ApproverContext, ApproverResolver } from '../interfaces/index.js';
-import type { ApprovalHost } from '../runtime/nodes/index.js';
+import type { ApprovalHost, RoundResult } from '../runtime/nodes/index.js';
 import { findProvider } from './find-provider.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
@@ -29,6 +35,8 @@ export class Approvers {
     return {
       find: (place) => store.findRound(place),
       open: (place, make) => store.openRound(place, make),
+      beside: (place) => store.findRoundBeside(place),
+      change: (round, decide, audit) => change(store, round, decide, audit),
       expire: (round) => expire(store, round),
       resolve: (name, context) => this.resolve(name, context),
       actorId: (actor) => this.actorId(actor),
@@ -64,6 +72,25 @@ async function expire(store: WorkflowStore, round: ApprovalRound): Promise<void>
     const answer = expireRound(locked.round, locked.unended);
     return { change: answer.kind === 'changed' ? answer.change : null, answer: null };
   });
+}
+
+async function change(
+  store: WorkflowStore,
+  round: ApprovalRound,
+  decide: (round: ApprovalRound) => RoundAnswer,
+  audit: (result: RoundResult) => AuditEntry,
+): Promise<RoundResult> {
+  const decided = ({ round: found, now }: LockedRound) => {
+    const answer = decide(found);
+    const change = answer.kind === 'changed' ? answer.change : null;
+    const error = answer.kind === 'refused' ? answer.error : null;
+    const after = change ? changedRound(found, change, now) : found;
+    return { change, answer: { round: after, repeated: answer.kind === 'repeated', error } };
+  };
+  const changed = await store.changeRound(round, { all: true }, decided, undefined, { audit });
+  // It was there a moment ago, and goes with its run alone.
+  if (changed) return changed.answer;
+  return { round, repeated: false, error: new RoundClosedError({ round: round.id, status: 'cancelled' }) };
 }
 
 /** A text is its own id; of an object, its `id`. */

@@ -5,22 +5,23 @@ export interface NoRecipientsParams {
   escalation: string;
 }
 
-export interface ActionUnavailableParams {
+export interface RoundNotOpenedParams {
   /** Key of the escalation: `sign#1`. */
   escalation: string;
-  action: string;
+  /** Id of the approval. */
+  node: string;
 }
 
-/** The action is a part of the format, and nothing does it yet. */
-export class ActionUnavailableError extends WorkflowError<ActionUnavailableParams> {
-  declare readonly code: 'ACTION_UNAVAILABLE';
+/** There is no round yet to which an escalation could add people. Tried again by itself. */
+export class RoundNotOpenedError extends WorkflowError<RoundNotOpenedParams> {
+  declare readonly code: 'ROUND_NOT_OPENED';
 
-  constructor(params: ActionUnavailableParams) {
-    super('ACTION_UNAVAILABLE', params);
+  constructor(params: RoundNotOpenedParams) {
+    super('ROUND_NOT_OPENED', params);
   }
 }
 
-/** An escalation was to tell people, and there is nobody. */
+/** An escalation was to tell or to ask people, and there is nobody. */
 export class NoRecipientsError extends WorkflowError<NoRecipientsParams> {
   declare readonly code: 'NO_RECIPIENTS';
 

@@ -54,8 +54,8 @@ export type {
   StageUnclearParams,
   UnknownApproversParams,
 } from './approval.errors.js';
-export { ActionUnavailableError, NoRecipientsError } from './escalation.errors.js';
-export type { ActionUnavailableParams, NoRecipientsParams } from './escalation.errors.js';
+export { NoRecipientsError, RoundNotOpenedError } from './escalation.errors.js';
+export type { NoRecipientsParams, RoundNotOpenedParams } from './escalation.errors.js';
 export { ERROR_CODES, findErrorCode, formatMessage } from './catalogue.js';
 export type { ErrorCode, MessageOverrides } from './catalogue.js';
 export type { ErrorCodeEntry } from './codes/error-code-entry.js';

@@ -47,6 +47,11 @@ export interface WorkflowEventData {
     readonly by: string;
     readonly reason: string | null;
   };
+  /** An escalation of this id had `approvers` asked too, beside those who are. */
+  'approval:reassigned': ApprovalEventData & {
+    readonly approvers: readonly string[];
+    readonly escalation: string;
+  };
   'approval:withdrawn': ApprovalEventData & {
     readonly by: string;
     readonly answer: 'approved' | 'rejected';

@@ -1,6 +1,7 @@
 import { ClsModule, ClsServiceManager } from 'nestjs-cls';
 import {
   ApprovalsService,
+  AuditService,
   DefinitionsService,
   OnWorkflowEvent,
   Stage,
@@ -35,10 +36,19 @@ class Leads implements ApproverResolver {
   }
 }
 
+/** Who is there when the leads do not answer. */
+const deputies: ApproverResolver = { resolve: () => ['dora', 'ann', 'erin'] };
+
 const heard: WorkflowEvent[] = [];
 
 class Listener {
-  @OnWorkflowEvent(['approval:opened', 'approval:resolved', 'escalation:notified'])
+  @OnWorkflowEvent([
+    'approval:opened',
+    'approval:reassigned',
+    'approval:resolved',
+    'escalation:notified',
+    'escalation:failed',
+  ])
   on(event: WorkflowEvent) {
     heard.push(event);
   }
@@ -83,7 +93,7 @@ describe('a published graph that asks for approval', () => {
     tester = await WorkflowTester.create({
       server: testServerUrl(),
       imports: [ClsModule.forRoot({ global: true })],
-      workflow: { approvals: { resolvers: { leads } } },
+      workflow: { approvals: { resolvers: { leads, deputies } } },
       providers: [Order, Listener],
     });
     approvals = tester.app.get(ApprovalsService);
@@ -155,6 +165,67 @@ describe('a published graph that asks for approval', () => {
     await expect(as('cleo', () => approvals.decide(round, 'approved'))).rejects.toMatchObject({ code: 'ROUND_CLOSED' });
     expect(await inbox('cleo', run)).toEqual([]);
     expect(ordered).toEqual([]);
+  });
+
+  it('K42, ESC-1: when the leads do not answer their deputies are asked too, whoever they are then, and decide', async () => {
+    const action = { type: 'reassign', to: 'approvers.deputies' };
+    await tester.app.get(DefinitionsService).publish(purchase('reassigned', action));
+    const run = await begin('reassigned');
+    const round = await roundOf(run);
+    expect(await inbox('erin', run)).toEqual([]);
+    await as('bob', () => approvals.decide(round, 'approved'));
+    await tester.travel('2 days');
+    for (const id of ['dora', 'erin', 'cleo']) expect(await inbox(id, run)).toMatchObject([{ round, approver: id }]);
+    // Who started the run is a deputy, and no approver of his own request.
+    expect(await inbox('ann', run)).toEqual([]);
+    const { stages: rows } = await tester.history(run);
+    expect(rows[0]!.escalations).toMatchObject([
+      { action: 'reassign', status: 'COMPLETED', to: ['dora', 'erin'], output: { round, stage: 0 } },
+    ]);
+    expect(heard.map(({ type, data }) => [type, data['approvers']])).toEqual([
+      ['approval:opened', ['bob', 'cleo']],
+      ['approval:reassigned', ['dora', 'erin']],
+    ]);
+    const { entries } = await tester.app.get(AuditService).list({ run, action: 'reassign' });
+    expect(entries).toMatchObject([
+      {
+        ...{ actor: null, allowed: true, source: `run ${run.id}` },
+        details: {
+          ...{ round, node: 'sign', stage: 0, escalation: 'sign#1', to: 'approvers.deputies' },
+          ...{ approvers: ['dora', 'ann', 'erin'], asked: ['dora', 'erin'] },
+        },
+      },
+    ]);
+    await as('erin', () => approvals.decide(round, 'approved'));
+    await tester.drain();
+    expect(await tester.status(run)).toBe('COMPLETED');
+    expect(ordered).toEqual([['bob', 'erin']]);
+  });
+
+  it.each([
+    ['nobody', '[]', 'NO_RECIPIENTS', []],
+    ['who asks for it', '["ann"]', 'NO_APPROVERS', ['NO_APPROVERS']],
+  ])('ESC-2: that gives it to %s fails by its code, and the round stays as it is', async (_who, to, code, refused) => {
+    const id = `reassigned-${code.toLowerCase()}`;
+    await tester.app.get(DefinitionsService).publish(purchase(id, { type: 'reassign', to }));
+    const run = await begin(id);
+    const round = await roundOf(run);
+    await tester.travel('2 days');
+    expect((await tester.history(run)).stages[0]!.escalations).toMatchObject([{ status: 'FAILED', error: { code } }]);
+    expect(heard.at(-1)).toMatchObject({ type: 'escalation:failed', data: { code } });
+    const { entries } = await tester.app.get(AuditService).list({ run, action: 'reassign' });
+    expect(entries.map(({ details }) => details['refused'])).toEqual(refused);
+    for (const one of ['bob', 'cleo']) await as(one, () => approvals.decide(round, 'approved'));
+    await tester.drain();
+    expect(await tester.status(run)).toBe('COMPLETED');
+  });
+
+  it('K42: a resolver of approvers says who is told, too', async () => {
+    const action = { type: 'notify', to: 'approvers.deputies' };
+    await tester.app.get(DefinitionsService).publish(purchase('told', action));
+    await begin('told');
+    await tester.travel('2 days');
+    expect(heard.at(-1)).toMatchObject({ type: 'escalation:notified', data: { to: ['dora', 'ann', 'erin'] } });
   });
 
   it('APPR-3: a rerun from the approval asks in a round of its own, whoever is a lead then', async () => {

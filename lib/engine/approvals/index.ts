@@ -1,3 +1,5 @@
+export { addApprovers, askedAmong } from './add-approvers.js';
+export type { AddedApprovers } from './add-approvers.js';
 export { DEFAULT_RULE, isFulfilled, missingFor, weightOf, whyNever } from './approval-rule.js';
 export type { ApprovalRule, Missing, Voter } from './approval-rule.js';
 export { MAX_APPROVER_ID_LENGTH, MAX_APPROVERS, readApprovers } from './approvers.js';

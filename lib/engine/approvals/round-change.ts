@@ -8,6 +8,8 @@ export interface RoundChange {
   /** Id of the decision that is taken back. */
   readonly withdrawn?: string;
   readonly seat?: SeatChange;
+  /** Seats that come to those there are. */
+  readonly added?: readonly Seat[];
   /** The next stage of approval is asked. */
   readonly stage?: number;
   readonly ended?: RoundEnd;
@@ -41,7 +43,7 @@ export const REPEATED: RoundAnswer = Object.freeze({ kind: 'repeated' });
 
 /** The round as it is once a change is written; `at` is the instant of the transaction. */
 export function changedRound(round: ApprovalRound, change: RoundChange, at: string): ApprovalRound {
-  const { decision, withdrawn, seat, stage = round.stage, ended, reminded = false } = change;
+  const { decision, withdrawn, seat, added = [], stage = round.stage, ended, reminded = false } = change;
   return {
     ...round,
     stage,
@@ -49,10 +51,16 @@ export function changedRound(round: ApprovalRound, change: RoundChange, at: stri
       ...round.decisions.map((one) => (one.id === withdrawn ? { ...one, withdrawn: true } : one)),
       ...(decision ? [{ ...decision, at, withdrawn: false }] : []),
     ],
-    seats: seat ? round.seats.map((one) => movedSeat(one, seat)) : round.seats,
+    seats: seatsAfter(round.seats, seat, added),
     ...(reminded && { remindedAt: at }),
     ...(ended && { status: ended.status, endedAt: at, endedBy: ended.by, endReason: ended.reason }),
   };
+}
+
+/** In the order of the stages of approval; those that come stand last in theirs. */
+function seatsAfter(seats: readonly Seat[], moved: SeatChange | undefined, added: readonly Seat[]): readonly Seat[] {
+  const there = moved ? seats.map((one) => movedSeat(one, moved)) : seats;
+  return added.length === 0 ? there : [...there, ...added].sort((a, b) => a.stage - b.stage);
 }
 
 const movedSeat = (seat: Seat, to: SeatChange): Seat =>

@@ -22,7 +22,7 @@ async function actionText(escalation: CompiledEscalation, place: DryPlace): Prom
     case 'notify':
       return `tells ${await peopleText(escalation, place)}`;
     case 'reassign':
-      return `gives it to ${await peopleText(escalation, place)}`;
+      return `asks too: ${await peopleText(escalation, place)}`;
     case 'start_workflow':
       return `starts ${String(action.workflow)}`;
     case 'take_edge': {

@@ -86,6 +86,9 @@ export interface ApprovalStore {
   /** The round of a visit, in any status; none before it is opened, nor after the stage run was opened anew. */
   findRound(place: RoundPlace): Promise<ApprovalRound | undefined>;
 
+  /** The round of the visit that an escalation stands beside: `place` is that of the escalation. As `findRound`. */
+  findRoundBeside(place: RoundPlace): Promise<ApprovalRound | undefined>;
+
   /**
    * Opens the round of a visit, once: where there is one already, that one comes back, and nothing is written. `'ended'`: the stage
    * run, or its run, has ended.

@@ -156,6 +156,7 @@ export const ENGINE_EVENT_TYPES = [
   'approval:opened',
   'approval:decided',
   'approval:delegated',
+  'approval:reassigned',
   'approval:withdrawn',
   'approval:reminded',
   'approval:resolved',

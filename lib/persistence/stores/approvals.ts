@@ -35,6 +35,12 @@ export class PostgresApprovals implements ApprovalStore {
     return this.find((statement, values) => this.context.pool.query(statement, values), place);
   }
 
+  async findRoundBeside({ runId, stageRunId }: RoundPlace): Promise<ApprovalRound | undefined> {
+    const { pool, statements, clock } = this.context;
+    const [row] = await pool.query<RoundRow>(statements.findRoundBeside, [clock.offsetMs, runId, stageRunId]);
+    return row && approvalRound(row);
+  }
+
   async openRound(place: RoundPlace, make: (budget: number) => NewRound): Promise<ApprovalRound | 'ended'> {
     const { pool, statements, clock } = this.context;
     const { runId, stageRunId } = place;
@@ -99,10 +105,11 @@ export class PostgresApprovals implements ApprovalStore {
     const [run] = await query<{ ownerId: string | null }>(statements.lockRoundRun[scopeKind(scope)], values);
     const row = run && (await this.read(query, id, scope));
     if (!row) return undefined;
-    const { change, answer } = decide({ round: approvalRound(row), unended: row.unended, now: row.now });
+    const round = approvalRound(row);
+    const { change, answer } = decide({ round, unended: row.unended, now: row.now });
     if (audit) await keepAudit(this.context, query, [ofRun(audit(answer), runId, run.ownerId)]);
     if (!change) return { answer, resumed: false };
-    await query(statements.changeRound, changeValues(clock.offsetMs, id, change));
+    await query(statements.changeRound, changeValues(clock.offsetMs, round, change));
     if (change.events.length > 0) await query(statements.tellOfRun, [clock.offsetMs, runId, eventsText(change.events)]);
     return { answer, resumed: await this.wake(query, id, runId, change) };
   }

@@ -245,6 +245,7 @@ export class PostgresStore implements WorkflowStore {
 
   // Approvals
   findRound = (place: RoundPlace) => this.approvals.findRound(place);
+  findRoundBeside = (place: RoundPlace) => this.approvals.findRoundBeside(place);
   openRound = (...given: Parameters<WorkflowStore['openRound']>) => this.approvals.openRound(...given);
   changeRound = <R>(
     round: { readonly id: string; readonly runId: string },

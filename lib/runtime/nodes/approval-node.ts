@@ -2,7 +2,6 @@ import {
   DEFAULT_RULE,
   openedEvent,
   prepareRound,
-  readApprovers,
   roundSignal,
   type ApprovalRound,
   type ApprovalRule,
@@ -15,6 +14,7 @@ import { parseDurationMs } from '../../engine/time/index.js';
 import { RoundClosedError, WaitTimeoutError } from '../../errors/index.js';
 import { approvalOutput } from './approval-output.js';
 import { expressionAt, type NodeBody, type NodeWork } from './node-work.js';
+import { peopleOf } from './people.js';
 
 interface StageConfig {
   readonly name?: string;
@@ -97,20 +97,6 @@ async function resolvedStages(work: NodeWork): Promise<ResolvedStage[]> {
   return resolved;
 }
 
-async function approversAt(work: NodeWork, given: StageConfig['approvers'], place: string): Promise<Approver[]> {
-  const { node, ctx, values, host, startedBy } = work;
-  if (typeof given !== 'string') return readApprovers(given, node.id);
-  const expression = expressionAt(work, place);
-  const context = {
-    ...{ node: node.id, run: ctx.run, owner: ctx.owner, requester: startedBy },
-    subject: async (): Promise<unknown> => (ctx.run.subject === null ? null : ctx.subject()),
-  };
-  const named: Record<string, unknown> = {};
-  for (const name of expression.approvers) {
-    if (name === undefined) continue;
-    const answer = await host.approvals.resolve(name, context);
-    readApprovers(answer, node.id);
-    named[name] = answer;
-  }
-  return readApprovers(await values.evaluate(expression, { approvers: named }), node.id);
-}
+/** Ids that are written out are no expression. */
+const approversAt = (work: NodeWork, given: StageConfig['approvers'], place: string): Promise<Approver[]> =>
+  peopleOf(work, typeof given === 'string' ? expressionAt(work, place) : given);

@@ -1,8 +1,8 @@
 import type { CompiledEscalation } from '../../engine/graph/index.js';
-import { ActionUnavailableError } from '../../errors/index.js';
 import type { RuntimeStageType } from '../execution/definition-source.js';
 import { notifyAction } from './notify-action.js';
 import type { NodeWork } from './node-work.js';
+import { reassignAction } from './reassign-action.js';
 
 /** What an action of the engine's own is given when its time has come. */
 export interface EscalationWork extends NodeWork {
@@ -25,11 +25,6 @@ const startWorkflowAction: EscalationBody = ({ ctx, escalation }) => {
     ...(version !== undefined && { version }),
     wait: false,
   });
-};
-
-/** `reassign`: nothing gives a round of approval to others yet. It fails aloud, and alone; the round stays with whom it asks. */
-const reassignAction: EscalationBody = ({ ctx, escalation: { type: action } }) => {
-  throw new ActionUnavailableError({ escalation: ctx.stage.key, action });
 };
 
 /** The actions that the engine knows what to do with, by name. */

@@ -1,4 +1,4 @@
-export type { ApprovalHost } from './approval-host.js';
+export type { ApprovalHost, RoundResult } from './approval-host.js';
 export { actionBody, actionType } from './escalation-actions.js';
 export { builtInNode, builtInType } from './built-in-nodes.js';
 export { NodeValues } from './node-values.js';

@@ -1,8 +1,7 @@
-import { readApprovers } from '../../engine/approvals/index.js';
-import type { CompiledEscalation } from '../../engine/graph/index.js';
 import type { Notified } from '../../engine/state/escalation-events.js';
 import { NoRecipientsError } from '../../errors/index.js';
-import type { EscalationBody, EscalationWork } from './escalation-actions.js';
+import type { EscalationBody } from './escalation-actions.js';
+import { escalatedTo } from './people.js';
 
 /**
  * `notify`: finds out who is to be told. Telling is the host's: the record of it writes `escalation:notified` with these ids, once.
@@ -11,14 +10,7 @@ import type { EscalationBody, EscalationWork } from './escalation-actions.js';
  */
 export const notifyAction: EscalationBody = async (work): Promise<Notified> => {
   const { message = null } = work.escalation.action as { readonly message?: string };
-  const to = await peopleOf(work, work.escalation.to);
+  const to = (await escalatedTo(work)).map(({ id }) => id);
   if (to.length === 0) throw new NoRecipientsError({ escalation: work.ctx.stage.key });
   return { to, message };
 };
-
-/** Who they are at this moment, on live data, each once (fault K41). @throws ExpressionFailedError, InvalidApproversError */
-async function peopleOf({ ctx, values }: EscalationWork, to: CompiledEscalation['to']): Promise<readonly string[]> {
-  if (to === null) return [];
-  const given: unknown = 'evaluate' in to ? await values.evaluate(to) : to;
-  return readApprovers(given, ctx.stage.key).map(({ id }) => id);
-}

@@ -1,4 +1,5 @@
 import {
+  addApprovers,
   closeRound,
   decideRound,
   delegateSeat,
@@ -86,6 +87,14 @@ export const delegating =
   (by: string, to: string): Asked =>
   (round, now) =>
     delegateSeat(round, { by, to, reason: 'away' }, now);
+
+export const adding =
+  (...ids: readonly string[]): Asked =>
+  (round) =>
+    addApprovers(round, {
+      escalation: round.stageRunId,
+      approvers: ids.map((id) => ({ id, groups: ['more'], weight: 2.5 })),
+    });
 
 export const closing =
   (outcome: ApprovalAnswer): Asked =>

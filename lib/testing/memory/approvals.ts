@@ -10,6 +10,7 @@ import type {
   RoundPlace,
 } from '../../engine/ports/approval-store.js';
 import type { OwnerScope } from '../../engine/ports/scope.js';
+import { isEscalation } from '../../engine/state/escalation-key.js';
 import { isTerminalRun, isTerminalStageRun } from '../../engine/state/statuses.js';
 import { keepAuditOf } from './audit.js';
 import { tell } from './outbox-writes.js';
@@ -28,6 +29,18 @@ export function findRound(session: MemorySession, { runId, stageRunId }: RoundPl
   const budget = session.db.stageRuns.get(stageRunId)?.budgetFrom;
   const found = session.db.roundsOf.of(runId).find((row) => row.stageRunId === stageRunId && row.budget === budget);
   return found && viewOf(session, found);
+}
+
+/** The round of the visit that an escalation stands beside. */
+export function findRoundBeside(session: MemorySession, { runId, stageRunId }: RoundPlace): ApprovalRound | undefined {
+  const { db } = session;
+  const escalation = db.stageRuns.get(stageRunId);
+  if (escalation?.runId !== runId) return undefined;
+  const { generation, node, visit } = escalation;
+  const beside = db.stageRunsOf
+    .of(runId)
+    .find((one) => one.generation === generation && one.node === node && one.visit === visit && !isEscalation(one));
+  return beside && findRound(session, { runId, stageRunId: beside.id });
 }
 
 export function openRound(

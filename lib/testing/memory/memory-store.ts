@@ -130,6 +130,10 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => approvals.findRound(session, place));
   }
 
+  async findRoundBeside(place: port.RoundPlace): ReturnType<port.ApprovalStore['findRoundBeside']> {
+    return this.call((session) => approvals.findRoundBeside(session, place));
+  }
+
   async openRound(...asked: Parameters<port.ApprovalStore['openRound']>): ReturnType<port.ApprovalStore['openRound']> {
     return this.call((session) => approvals.openRound(session, ...asked));
   }

@@ -1,6 +1,5 @@
 import { GRAPH_CODES } from '../../../lib/errors/codes/graph.codes.js';
 import {
-  ActionUnavailableError,
   AlreadyDecidedError,
   ApprovalCannotPassError,
   ApprovalNotFoundError,
@@ -14,6 +13,7 @@ import {
   NothingToWithdrawError,
   RemindedTooSoonError,
   RoundClosedError,
+  RoundNotOpenedError,
   SeatDecidedError,
   StageUnclearError,
   UnknownApproversError,
@@ -175,7 +175,7 @@ const every: readonly (readonly [string, WorkflowError])[] = [
   ['ROLE_NOT_RESTRICTED', new RoleNotRestrictedError({ role: 'app', why: 'is a superuser' })],
   ['DISPATCHER_DENIED', new DispatcherDeniedError({ role: 'app', dispatcher: 'd', cure: 'GRANT "d" TO "app"' })],
   ['NO_APPROVERS', new NoApproversError({ node: 'sign', stage: 'finance', requester: 'u1' })],
-  ['ACTION_UNAVAILABLE', new ActionUnavailableError({ escalation: 'sign#1', action: 'reassign' })],
+  ['ROUND_NOT_OPENED', new RoundNotOpenedError({ escalation: 'sign#1', node: 'sign' })],
   ['NO_RECIPIENTS', new NoRecipientsError({ escalation: 'sign#1' })],
   ['APPROVAL_CANNOT_PASS', new ApprovalCannotPassError({ node: 'sign', reason: '2 must agree, and there are 1' })],
   ['INVALID_APPROVERS', new InvalidApproversError({ node: 'sign', reason: 'a list was expected' })],

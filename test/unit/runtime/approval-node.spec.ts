@@ -17,14 +17,16 @@ interface Given {
   readonly edges?: readonly GraphEdge[];
   readonly before?: readonly GraphNode[];
   readonly stages?: readonly TestStage[];
+  /** What else the node says. */
+  readonly more?: object;
 }
 
 /** A run at an approval of this config. */
 async function ask(config: object, given: Given = {}): Promise<string> {
-  const { actor = null, input = {}, resolvers = {}, edges = [], before = [], stages = [] } = given;
+  const { actor = null, input = {}, resolvers = {}, edges = [], before = [], stages = [], more = {} } = given;
   const nodes = [
     ...before,
-    { id: 'sign', type: 'approval', config },
+    { id: 'sign', type: 'approval', config, ...more },
     end('paid', { outcome: 'paid', output: 'output("sign")' }),
     end('refused', { outcome: 'refused', output: 'output("sign")' }),
   ];
@@ -38,7 +40,7 @@ async function ask(config: object, given: Given = {}): Promise<string> {
 
 async function roundOf(runId: string): Promise<ApprovalRound> {
   const { stageRuns } = await engine.history(runId);
-  const visit = stageRuns.findLast(({ node }) => node === 'sign')!;
+  const visit = stageRuns.findLast(({ key }) => key === 'sign')!;
   return (await engine.store.findRound({ runId, stageRunId: visit.id }))!;
 }
 
@@ -151,6 +153,29 @@ describe('an approval node', () => {
     for (let nr = 0; nr < 3; nr++) await engine.travel(3_600_000);
     expect(calls).toBe(3);
     expect(await decide(await roundOf(runId), 'u1')).toBe('changed');
+  });
+
+  it('ESC-2: an escalation that adds approvers where nobody was asked yet is tried again until somebody is', async () => {
+    let away = true;
+    const resolve = () => {
+      if (away) throw new Error('The directory is away.');
+      return ['u1'];
+    };
+    const more = {
+      retry: { backoff: '2h', jitter: 0 },
+      escalations: [{ after: '1h', action: { type: 'reassign', to: ['u9'] } }],
+    };
+    const runId = await ask({ approvers: 'approvers.leads' }, { resolvers: { leads: { resolve } }, more });
+    await engine.travel(3_600_000);
+    const escalation = async () => (await engine.history(runId)).stageRuns.find(({ key }) => key === 'sign#1');
+    expect(await escalation()).toMatchObject({ status: 'PENDING', errorCode: 'ROUND_NOT_OPENED' });
+    away = false;
+    await engine.travel(3_600_000);
+    await engine.travel(3_600_000);
+    expect(await escalation()).toMatchObject({ status: 'COMPLETED' });
+    expect((await roundOf(runId)).seats.map(({ approver }) => approver)).toEqual(['u1', 'u9']);
+    expect(await decide(await roundOf(runId), 'u9')).toBe('changed');
+    expect(await runOf(runId)).toMatchObject({ status: 'COMPLETED' });
   });
 
   it('UNKNOWN_APPROVERS: a resolver that this build does not have fails the stage', async () => {

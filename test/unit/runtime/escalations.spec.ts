@@ -1,6 +1,5 @@
-import { ActionUnavailableError, ChildNotStartedError, StageFailedError } from '../../../lib/errors/index.js';
+import { ChildNotStartedError, StageFailedError } from '../../../lib/errors/index.js';
 import type { StageAuthorization, StageContext } from '../../../lib/interfaces/index.js';
-import { actionBody } from '../../../lib/runtime/nodes/index.js';
 import type { StageGate } from '../../../lib/runtime/execution/stage-gate.js';
 import {
   EDGES,
@@ -440,13 +439,5 @@ describe("an escalation's own failure", () => {
     expect(failed!.message).toContain('Not now.');
     await signed();
     expect(await status(runId)).toBe('COMPLETED');
-  });
-});
-
-describe('reassign', () => {
-  it('ESC-2: fails by name, as nothing does it yet', () => {
-    const work = { ctx: { stage: { key: 'sign#1' } }, escalation: { type: 'reassign' } };
-    expect(() => actionBody('reassign')!(work as never)).toThrow(ActionUnavailableError);
-    engine = new TestEngine([]);
   });
 });

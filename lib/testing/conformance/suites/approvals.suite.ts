@@ -1,4 +1,5 @@
 import {
+  adding,
   ask,
   closing,
   deciding,
@@ -13,7 +14,19 @@ import {
   roundWait,
   withdrawing,
 } from '../approval-builders.js';
-import { failed, failing, group, joined, linear, newJob, newTransition, retrying } from '../builders.js';
+import {
+  failed,
+  failing,
+  group,
+  joined,
+  linear,
+  newId,
+  newJob,
+  newStageRun,
+  newTransition,
+  retrying,
+} from '../builders.js';
+import type { RoundPlace } from '../../../engine/ports/index.js';
 import { newSignal, sleep, suspending } from '../step-builders.js';
 import { EVERYBODY, type StoreUnderTest } from '../store-under-test.js';
 import type { StoreSuite } from '../suite.js';
@@ -207,6 +220,45 @@ export function describeApprovals({ it, expect }: StoreSuite): void {
     expect(await read(on, round)).toMatchObject({ status: 'approved', endedBy: 'boss', endReason: 'urgent' });
     expect(await inbox(on, 'u1')).toEqual([]);
     await on.claimAgain(job);
+  });
+
+  it('ESC-1: who is added is asked at once, in the stage of approval that is asked, and decides as the others do', async (on) => {
+    const { job, round } = await waiting(on, { stages: [['u1'], ['u3']], rule: { atLeast: 1 } });
+    expect(await ask(on, round, adding('u8', 'u1', 'u9'))).toEqual({ answer: 'changed', resumed: false });
+    expect([await inbox(on, 'u1'), await inbox(on, 'u8'), await inbox(on, 'u3')]).toEqual([[round.id], [round.id], []]);
+    const more = await read(on, round);
+    expect(more.seats.map(({ stage, approver }) => [stage, approver])).toEqual([
+      [0, 'u1'],
+      [0, 'u8'],
+      [0, 'u9'],
+      [1, 'u3'],
+    ]);
+    expect(more.seats[1]).toEqual({ stage: 0, approver: 'u8', groups: ['more'], weight: 2.5, holder: 'u8', path: [] });
+    expect((await on.events(job.run.id)).at(-1)).toMatchObject({
+      type: 'approval:reassigned',
+      data: { round: round.id, stage: 0, approvers: ['u8', 'u9'] },
+    });
+    expect((await ask(on, round, adding('u9'))).answer).toBe('repeated');
+    expect((await ask(on, round, deciding('u9'))).answer).toBe('changed');
+    expect([await inbox(on, 'u8'), await inbox(on, 'u3')]).toEqual([[], [round.id]]);
+    await ask(on, round, adding('u8'));
+    expect(await inbox(on, 'u8')).toEqual([round.id]);
+    expect(await ask(on, round, deciding('u8'))).toEqual({ answer: 'changed', resumed: true });
+    expect((await ask(on, round, adding('u7'))).answer).toBe('ROUND_CLOSED');
+  });
+
+  it('ESC-1: the round beside an escalation is that of its own visit', async (on) => {
+    const beside = (visit: number) => newStageRun({ key: 'sign#1', node: 'sign', visit });
+    const signing = (visit: number) => newStageRun({ key: 'sign', visit });
+    const stageRuns = [signing(1), beside(1), signing(2), beside(2), newStageRun({ key: 'other' })];
+    const run = await on.start({ transition: newTransition({ stageRuns }) });
+    const [first, ofFirst, second, ofSecond, other] = stageRuns.map(({ id }) => ({ runId: run.id, stageRunId: id }));
+    const open = async (place: RoundPlace) => on.store.openRound(place, newRound(place));
+    expect(await on.store.findRoundBeside(ofFirst!)).toBeUndefined();
+    const rounds = [await open(first!), await open(second!)];
+    await open(other!);
+    expect([await on.store.findRoundBeside(ofFirst!), await on.store.findRoundBeside(ofSecond!)]).toEqual(rounds);
+    expect(await on.store.findRoundBeside({ ...ofFirst!, runId: newId() })).toBeUndefined();
   });
 
   it('K44: that approvers were reminded is kept', async (on) => {

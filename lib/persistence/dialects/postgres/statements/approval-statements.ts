@@ -1,4 +1,4 @@
-import type { RoundChange } from '../../../../engine/approvals/index.js';
+import type { ApprovalRound, RoundChange, Seat } from '../../../../engine/approvals/index.js';
 import type { NewRound } from '../../../../engine/ports/index.js';
 import type { EngineEvent } from '../../../../engine/state/rows.js';
 import type { Statement } from '../../../data-source/statement.js';
@@ -23,6 +23,17 @@ export function findRound(t: TableNames): Statement {
     text: `
     SELECT ${roundColumns(t, '$1')} FROM ${roundSource(t)}
      WHERE a.stage_run_id = $3::uuid AND a.run_id = $2::uuid AND a.budget = g.budget_from`,
+  };
+}
+
+/** The round of the visit that an escalation stands beside, by node, visit and the key before its level. $1 offset ms, $2 run id, $3 stage run id. */
+export function findRoundBeside(t: TableNames): Statement {
+  return {
+    name: 'find-round-beside',
+    text: `
+    SELECT ${roundColumns(t, '$1')} FROM ${roundSource(t)} JOIN ${t.stageRuns} e ON e.run_id = a.run_id AND ${sameOwner('e', 'a')}
+     WHERE e.id = $3::uuid AND a.run_id = $2::uuid AND a.budget = g.budget_from
+       AND g.generation = e.generation AND g.node = e.node AND g.visit = e.visit AND g.key = split_part(e.key, '#', 1)`,
   };
 }
 
@@ -99,17 +110,20 @@ export function openValues(
   round: NewRound,
 ): unknown[] {
   const { id, node, terms, requester, expiresInMs, seats } = round;
-  const rows = seats.map(({ groups, path, ...seat }, place) => ({
+  return [
+    ...[offsetMs, id, runId, stageRunId, budget, node, JSON.stringify(terms), requester, expiresInMs],
+    ...seatRows.values(seatRowsOf(seats, 0)),
+  ];
+}
+
+/** @param from how many there are before them */
+const seatRowsOf = (seats: readonly Seat[], from: number): SeatRow[] =>
+  seats.map(({ groups, path, ...seat }, at) => ({
     ...seat,
-    place,
+    place: from + at,
     grps: JSON.stringify(groups),
     path: JSON.stringify(path),
   }));
-  return [
-    ...[offsetMs, id, runId, stageRunId, budget, node, JSON.stringify(terms), requester, expiresInMs],
-    ...seatRows.values(rows),
-  ];
-}
 
 /**
  * Writes what becomes of a round whose run is locked. Who is asked follows from it: seats of the stage of approval that is asked,
@@ -117,7 +131,7 @@ export function openValues(
  *
  * $1 offset ms, $2 round id, $3 to $9 the decision (id or null, stage, approver, by, answer, reason, comment), $10 id of the one that is
  * withdrawn, $11 to $14 the seat that moves (stage or null, approver, holder, path), $15 stage of approval from now on, $16 to $18
- * the end (status or null, by, reason), $19 reminded.
+ * the end (status or null, by, reason), $19 reminded, $20 on the seats that come.
  */
 export function changeRound(t: TableNames): Statement {
   const now = clock('$1');
@@ -142,18 +156,24 @@ export function changeRound(t: TableNames): Statement {
          SET holder = CASE WHEN k.stage = $11::int AND k.approver = $12::text THEN $13::text ELSE k.holder END,
              path = CASE WHEN k.stage = $11::int AND k.approver = $12::text THEN $14::json ELSE k.path END,
              open = a.status = 'open' AND k.stage = a.stage AND NOT EXISTS (SELECT 1 FROM stands s WHERE s.stage = k.stage AND s.approver = k.approver)
-        FROM a WHERE k.round_id = a.id)
+        FROM a WHERE k.round_id = a.id),
+    n AS (
+      INSERT INTO ${t.approvalAsks} (round_id, stage, approver, run_id, owner_id, place, groups, weight, holder, path, open)
+      SELECT a.id, x.stage, x.approver, a.run_id, a.owner_id, x.place, x.grps, x.weight, x.holder, x.path, a.status = 'open' AND x.stage = a.stage
+        FROM ${seatRows.source('x', 20)} CROSS JOIN a)
     SELECT id FROM a`,
   };
 }
 
-export function changeValues(offsetMs: number, roundId: string, change: RoundChange): unknown[] {
-  const { decision, withdrawn = null, seat, stage = null, ended, reminded = false } = change;
+/** @param round as it was found */
+export function changeValues(offsetMs: number, round: ApprovalRound, change: RoundChange): unknown[] {
+  const { decision, withdrawn = null, seat, added = [], stage = null, ended, reminded = false } = change;
   return [
-    ...[offsetMs, roundId, decision?.id ?? null, decision?.stage ?? null, decision?.approver ?? null],
+    ...[offsetMs, round.id, decision?.id ?? null, decision?.stage ?? null, decision?.approver ?? null],
     ...[decision?.by ?? null, decision?.answer ?? null, decision?.reason ?? null, decision?.comment ?? null, withdrawn],
     ...[seat?.stage ?? null, seat?.approver ?? null, seat?.holder ?? null, seat ? JSON.stringify(seat.path) : null],
     ...[stage, ended?.status ?? null, ended?.by ?? null, ended?.reason ?? null, reminded],
+    ...seatRows.values(seatRowsOf(added, round.seats.length)),
   ];
 }
 

@@ -3,6 +3,7 @@ import { answerWaits } from './answer-waits.js';
 import {
   changeRound,
   findRound,
+  findRoundBeside,
   getRound,
   listAsks,
   lockRoundRun,
@@ -218,6 +219,7 @@ export function createStatements(t: TableNames) {
     graphByKey: graphByKey(t),
     listGraphs: scoped(listGraphs),
     findRound: findRound(t),
+    findRoundBeside: findRoundBeside(t),
     getRound: scoped(getRound),
     lockRoundRun: scoped(lockRoundRun),
     readVisit: readVisit(t),
