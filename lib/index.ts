@@ -46,6 +46,7 @@ export type {
   DefinitionPage,
   DefinitionRef,
   DefinitionView,
+  TriggerView,
   ListDefinitionsOptions,
   Published,
   PublishOptions,

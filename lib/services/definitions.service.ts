@@ -19,6 +19,7 @@ import {
   type ListDefinitionsOptions,
 } from './definitions/definition-reader.js';
 import type { DefinitionDetails, DefinitionView } from './definitions/definition-views.js';
+import type { TriggerView } from './definitions/trigger-views.js';
 import type { Templates, TemplateView } from './definitions/templates.js';
 import { checkGraph } from './definitions/graph-checks.js';
 import { readDryRun, type DryRunOptions } from './dry-run/dry-run-options.js';
@@ -188,6 +189,18 @@ export class DefinitionsService {
     const where = 'definitions.get';
     const ref = this.#ref({ ...options, id: definitionIdOf(id, where) }, where);
     return this.#parts.reader.get(ref, await this.#place.ownerOf(ref, where));
+  }
+
+  /**
+   * What starts runs by itself, of one graph or of all, by graph and trigger, at most 1,000: the addresses of webhooks, when schedules are
+   * due next, and what became of the last time. Those of the owner, and of graphs that all owners share.
+   *
+   * @throws InvalidOptionsError, UndefinedIdError
+   */
+  async triggers(id?: string): Promise<readonly TriggerView[]> {
+    const where = 'definitions.triggers';
+    const definitionId = id === undefined ? undefined : definitionIdOf(id, where);
+    return this.#parts.reader.triggers(definitionId, await this.#place.scopeOf(where));
   }
 
   /**

@@ -25,6 +25,7 @@ export type {
 } from './definitions/definition-options.js';
 export type { DefinitionPage, ListDefinitionsOptions } from './definitions/definition-reader.js';
 export type { DefinitionDetails, DefinitionView } from './definitions/definition-views.js';
+export type { TriggerView } from './definitions/trigger-views.js';
 export type { DryProblem, DryRun, DryStep } from '../engine/dry-run/index.js';
 export type { WorkflowTemplate } from '../engine/templates/index.js';
 export type { TemplateView } from './definitions/templates.js';

@@ -249,7 +249,11 @@ describe('graphs that are kept', () => {
 
   it('OWNER-5: graphs of one owner are nobody else’s; shared ones are read by all and changed by operators alone', async () => {
     const id = `shared-${nth}`;
-    const mine = expenseGraph('mine', id);
+    const triggers = [
+      { id: 'nightly', type: 'schedule', cron: '0 3 * * *', input: { amount: 1 } },
+      { id: 'paid', type: 'webhook', auth: 'token' },
+    ];
+    const mine = { ...expenseGraph('mine', id), triggers };
     await as(team, () => definitions.publish(mine));
     const stranger = (call: () => Promise<unknown>) => as('stranger', call);
     for (const call of [
@@ -265,6 +269,13 @@ describe('graphs that are kept', () => {
       await expect(stranger(call)).rejects.toMatchObject({ code: 'GRAPH_NOT_FOUND' });
     }
     expect((await stranger(() => definitions.list({ id }))) as object).toEqual({ definitions: [], cursor: null });
+    expect(await stranger(() => definitions.triggers(id))).toEqual([]);
+    expect(await as(team, () => definitions.triggers(id))).toMatchObject([
+      { trigger: 'nightly', type: 'schedule', hook: null, owner: team, version: 1, status: 'active', started: 0 },
+      { trigger: 'paid', type: 'webhook', hook: expect.stringMatching(/^[0-9a-f-]{36}$/), nextAt: null },
+    ]);
+    const [nightly] = await as(team, () => definitions.triggers(id));
+    expect(nightly!.nextAt!.getTime()).toBeGreaterThanOrEqual(nightly!.lastAt!.getTime());
     await expect(as(null, () => definitions.publish(mine))).rejects.toMatchObject({ code: 'SHARED_GRAPH' });
     await expect(as(team, () => definitions.publish(mine, { owner: 'stranger' } as object))).rejects.toMatchObject({
       code: 'INVALID_OPTIONS',
@@ -281,7 +292,18 @@ describe('graphs that are kept', () => {
 
   it('OWNER-5: each public method is tried across owners above', () => {
     const names = Object.getOwnPropertyNames(DefinitionsService.prototype).filter((name) => name !== 'constructor');
-    const tried = ['validate', 'publish', 'retire', 'list', 'get', 'diff', 'mermaid', 'dryRun', 'asOperator'];
+    const tried = [
+      'validate',
+      'publish',
+      'retire',
+      'list',
+      'get',
+      'diff',
+      'mermaid',
+      'triggers',
+      'dryRun',
+      'asOperator',
+    ];
     // Of one id each owner has a draft of his own: test/conformance has that. Templates are the app's.
     expect(names.filter((name) => ![...tried, 'saveDraft', 'templates', 'fromTemplate'].includes(name))).toEqual([]);
   });

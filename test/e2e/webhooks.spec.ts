@@ -264,7 +264,6 @@ async function publish(
   settings: object = {},
 ): Promise<Record<string, string>> {
   await tester.app.get(DefinitionsService).publish({ ...expenseGraph('sepa', id), settings, triggers });
-  const { store } = await tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready();
-  const rows = await store.listTriggers({ definitionId: id, limit: 10 }, { owner: null });
-  return Object.fromEntries(rows.map((row) => [row.triggerId, row.id]));
+  const kept = await tester.app.get(DefinitionsService).triggers(id);
+  return Object.fromEntries(kept.map(({ trigger, hook }) => [trigger, hook!]));
 }

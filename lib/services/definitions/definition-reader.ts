@@ -12,6 +12,7 @@ import {
   type DefinitionDetails,
   type DefinitionView,
 } from './definition-views.js';
+import { toTriggerView, type TriggerView } from './trigger-views.js';
 
 export interface ListDefinitionsOptions {
   /** Of this graph. @default all */
@@ -30,6 +31,8 @@ export interface DefinitionPage {
   readonly cursor: string | null;
 }
 
+/** How many triggers are shown at once. */
+const MOST_TRIGGERS = 1_000;
 const STATUSES: readonly GraphStatus[] = ['draft', 'published', 'retired'];
 const NAMES = { filters: ['id', 'status'], cursor: 'cursor' } as const;
 
@@ -54,6 +57,12 @@ export class DefinitionReader {
   /** @throws GraphNotFoundError */
   async get(ref: DefinitionRef, ownerId: string | null): Promise<DefinitionDetails> {
     return toDefinitionDetails(await this.#find(ref, ownerId));
+  }
+
+  async triggers(definitionId: string | undefined, scope: OwnerScope): Promise<readonly TriggerView[]> {
+    const { store } = await this.#ready();
+    const filter = { ...(definitionId !== undefined && { definitionId }), limit: MOST_TRIGGERS };
+    return (await store.listTriggers(filter, scope)).map(toTriggerView);
   }
 
   /** `before` and `after`: a graph, or one that is kept. @throws GraphNotFoundError */
