@@ -1,3 +1,4 @@
+import { StageFailedError } from '../../../lib/errors/index.js';
 import type { StageContext } from '../../../lib/interfaces/index.js';
 import { end, graphFlow, type GraphEdge, type GraphNode } from './support/graph-flow.js';
 import type { TestStage, TestWorkflow } from './support/pipeline.js';
@@ -205,4 +206,80 @@ it('FAULT E4: of a join that waits for the first branch only, a branch that come
   const runId = await start(flow);
   await engine.travel(7_200_000);
   expect([await status(runId), await open(runId), did]).toEqual(['COMPLETED', [], ['after']]);
+});
+
+it('FAULT E17, FAULT E11: one of three branches fails for good: the run fails at once, the others are cancelled and nothing runs again', async () => {
+  let tries = 0;
+  const fails: TestStage = {
+    key: 'fails',
+    execute: () => {
+      tries += 1;
+      throw new StageFailedError('NO', 'no');
+    },
+  };
+  const flow = await graphFlow(
+    [
+      parallel('three', 'all', ['a', 'b', 'c']),
+      { id: 'a', type: 'fails' },
+      { id: 'b', type: 'wait', config: { timer: '1h' } },
+      { id: 'c', type: 'wait', config: { event: { key: '"never"' } } },
+      end(),
+    ],
+    [
+      ['three', 'a', 'a'],
+      ['three', 'b', 'b'],
+      ['three', 'c', 'c'],
+      ['a', 'three'],
+      ['b', 'three'],
+      ['c', 'three'],
+      ['three', 'end'],
+    ],
+    [fails],
+  );
+  const runId = await start(flow);
+  expect((await engine.history(runId)).run).toMatchObject({ status: 'FAILED', failureCode: 'NO', failedNode: 'a' });
+  expect(await open(runId)).toEqual([]);
+  await engine.travel(7_200_000);
+  expect([tries, await status(runId), await open(runId)]).toEqual([1, 'FAILED', []]);
+});
+
+it('FAULT E5: a run is cancelled in the tick in which its waits time out, and so is the child that waits too: each ends once', async () => {
+  const waiting = (id: string): Promise<TestWorkflow> =>
+    graphFlow(
+      [{ id: 'wait', type: 'wait', config: { event: { key: '"never"' }, timeout: '1h' } }, end(), end('late')],
+      [
+        ['wait', 'end'],
+        ['wait', 'late', 'timeout'],
+      ],
+      [],
+      { id },
+    );
+  const child = await waiting('child');
+  const flow = await graphFlow(
+    [
+      parallel('both', 'any', ['own', 'sub']),
+      { id: 'own', type: 'wait', config: { event: { key: '"never"' }, timeout: '1h' } },
+      { id: 'sub', type: 'start_workflow', config: { workflow: 'child' } },
+      end(),
+    ],
+    [
+      ['both', 'own', 'own'],
+      ['both', 'sub', 'sub'],
+      ['own', 'both'],
+      ['own', 'both', 'timeout'],
+      ['sub', 'both'],
+      ['both', 'end'],
+    ],
+  );
+  engine = new TestEngine([flow, child]);
+  const runId = await engine.start(flow);
+  await engine.drain();
+  engine.passTime(3_600_000);
+  await Promise.all([engine.cancel(runId), engine.runtime.pass.wake()]);
+  await engine.travel(1_000);
+  await engine.drain();
+  const runs = await engine.store.listRuns({ limit: 10 }, { all: true });
+  expect(runs).toHaveLength(2);
+  expect(['CANCELLED', 'COMPLETED']).toContain(await status(runId));
+  for (const { id } of runs) expect([id, await open(id), await engine.jobCount(id)]).toEqual([id, [], 0]);
 });
