@@ -25,7 +25,8 @@ let tarball: Tarball;
 
 beforeAll(async () => {
   tarball = await packTarball(root);
-  for (const set of sets) hosts.set(set.name, await installHost(set, tarball));
+  // npm waits for the network most of the time.
+  await Promise.all(sets.map(async (set) => hosts.set(set.name, await installHost(set, tarball))));
 }, INSTALL_TIMEOUT_MS);
 
 afterAll(async () => {

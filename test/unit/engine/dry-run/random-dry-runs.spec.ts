@@ -51,7 +51,7 @@ describe('dry runs of random graphs', () => {
         });
         expect(told.path.some(({ assumed }) => assumed)).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -65,7 +65,7 @@ describe('dry runs of random graphs', () => {
         expect(wayOf(told)).toEqual(wayTaken(new WalkedRun(compiled, {}), outputs));
         expect(told).toMatchObject({ ends: 'completed', problems: [] });
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -83,7 +83,7 @@ describe('dry runs of random graphs', () => {
           expect(told.path.at(-1)).toMatchObject({ type: 'end', assumed: true });
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });
