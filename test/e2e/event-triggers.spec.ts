@@ -42,8 +42,25 @@ function tellerOf(id: string, settings: object = {}) {
   return Teller;
 }
 
+/** Takes no field but this. */
+const few = z.strictObject({ n: z.number().optional() });
+
+@Workflow({ id: 'strict', version: 1, input: few })
+class Strict {
+  define(flow: Flow<typeof few>) {
+    return flow.pipe(Tell);
+  }
+}
+
 const HOPS = Array.from({ length: 8 }, (_, n) => tellerOf(`hop-${n}`));
-const TELLERS = [tellerOf('a'), tellerOf('b'), tellerOf('c'), tellerOf('behalf', { actor: 'on_behalf_of' }), ...HOPS];
+const TELLERS = [
+  tellerOf('a'),
+  tellerOf('b'),
+  tellerOf('c'),
+  tellerOf('behalf', { actor: 'on_behalf_of' }),
+  ...HOPS,
+  Strict,
+];
 
 const HOW: [string, WorkflowTesterOptions][] = [
   ['in memory', { store: 'memory', workflow: {} }],
@@ -124,6 +141,25 @@ describe.each(HOW)('triggers of events, %s', (_case, options) => {
     for (let n = 0; n < 3; n++) await on.engine.runtime.matcher.matchEvent(event);
     expect(await on.started()).toEqual(['a {"n":1}']);
     expect(await on.outcomes()).toEqual({ a: ['started', 1, false] });
+  });
+
+  it('TRIG-3: why it started none is kept whatever it quotes, and the triggers after it start theirs', async () => {
+    await on.listen('strict', {});
+    await on.listen('b', {});
+    await emit('order', { '\0': 1 });
+    await on.tester.drain();
+    expect(await on.started()).toEqual(['b {"\\u0000":1}']);
+    expect(await on.outcomes()).toEqual({ strict: ['failed', 0, true], b: ['started', 1, false] });
+    const [, strict] = await on.engine.store.listTriggers({ limit: 100 }, { all: true });
+    expect(strict!.lastError).toContain('\ufffd');
+  });
+
+  it('TRIG-3: a subject that none can be is told, and is no run', async () => {
+    await on.listen('a', { subject: { type: 'order', id: 'event.id' } });
+    for (const id of ['', ' ', 'a\0b']) await emit('order', { id });
+    await on.tester.drain();
+    expect(await on.started()).toEqual([]);
+    expect(await on.outcomes()).toEqual({ a: ['failed', 0, true] });
   });
 
   it('TRIG-4: an event starts runs of its owner’s triggers, and of shared ones for its owner', async () => {

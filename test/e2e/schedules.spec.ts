@@ -23,6 +23,15 @@ class Nightly {
   }
 }
 
+const strict = z.strictObject({ at: z.string() });
+
+@Workflow({ id: 'strict', version: 1, input: strict })
+class Strict {
+  define(flow: Flow<typeof strict>) {
+    return flow.pipe(Report);
+  }
+}
+
 @Workflow({ id: 'rare', version: 1, input, limits: { startsPerMinute: 1 } })
 class Rare {
   define(flow: Flow<typeof input>) {
@@ -47,7 +56,7 @@ describe.each(HOW)('schedules, %s', (_case, options) => {
   let hour: number;
 
   beforeEach(async () => {
-    tester = await WorkflowTester.create({ ...options, providers: [Report, Nightly, Rare] });
+    tester = await WorkflowTester.create({ ...options, providers: [Report, Nightly, Rare, Strict] });
     workflows = tester.app.get(WorkflowService);
     wake = tester.app.get(WakeService);
     ({ store } = await tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready());
@@ -165,6 +174,16 @@ describe.each(HOW)('schedules, %s', (_case, options) => {
     await wake.wake(at(0, 10));
     expect(await runs()).toHaveLength(4);
     expect(await row()).toMatchObject({ lastOutcome: 'refused', started: 1 });
+  });
+
+  it('TRIG-1: why an instant started nothing is kept whatever it quotes, and the schedule goes on', async () => {
+    await schedule({ input: { at: 'now', '\0': '1' } }, 'strict');
+    for (const hours of [0, 1]) expect((await wake.wake(at(hours))).errors).toEqual([]);
+    expect(await row()).toMatchObject({
+      lastOutcome: 'failed',
+      lastError: expect.stringContaining('\ufffd'),
+      passedOver: 2,
+    });
   });
 
   it('TRIG-1: an instant whose input cannot be made, or is refused, starts nothing, and the next one is tried', async () => {

@@ -25,6 +25,7 @@ describe.each([
     hooks = await publish(tester, [
       { id: 'signed', type: 'webhook', auth: 'signature' },
       { id: 'token', type: 'webhook', auth: 'token' },
+      { id: 'about', type: 'webhook', auth: 'token', subject: { type: 'order', id: 'event.order' } },
       {
         id: 'keyed',
         type: 'webhook',
@@ -125,6 +126,8 @@ describe.each([
     const one = await tokened('token', '{"amount":1}');
     const two = await tokened('token', '{"amount":1}', { authorization: '', 'x-workflow-token': SECRET });
     expect([one.status, two.status, one.body.run === two.body.run]).toEqual([202, 202, false]);
+    const nameless = (amount: number) => tokened('token', JSON.stringify({ amount }), { 'webhook-id': '' });
+    expect([(await nameless(1)).body.created, (await nameless(2)).body.created]).toEqual([true, true]);
     expect((await tokened('token', '{"amount":1}', { authorization: 'Bearer wrong' })).status).toBe(401);
   });
 
@@ -150,6 +153,15 @@ describe.each([
       body: { code: 'INVALID_INPUT', issues: [expect.objectContaining({ path: ['amount'] })] },
     });
     expect(await tokened('keyed', '{}')).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+  });
+
+  it('TRIG-2: a body that names what no run can be about is 400', async () => {
+    for (const order of ['', 'a\0b'])
+      expect(await tokened('about', JSON.stringify({ amount: 1, order }))).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_INPUT', message: expect.stringContaining('subject') },
+      });
+    expect((await tokened('about', '{"amount":1,"order":"7"}')).status).toBe(202);
   });
 
   it('FAULT H15: bytes that are no text are 415, larger ones than allowed 413', async () => {
@@ -217,6 +229,30 @@ describe('webhooks', () => {
     }
   });
 
+  it('TRIG-2: a body is 400 whatever the complaint about it quotes, and that is kept', async () => {
+    const tester = await openTester({ rawBody: true });
+    try {
+      const base = await addressOf(tester);
+      const input = { type: 'object', properties: { amount: { type: 'number' } }, additionalProperties: false };
+      const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }], 'strict', {}, { input });
+      secrets.current = SECRET;
+      const response = await fetch(`${base}/workflow-hooks/${hook}`, {
+        method: 'POST',
+        body: JSON.stringify({ amount: 1, '\0': 1 }),
+        headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET },
+      });
+      expect(response.status).toBe(400);
+      const [kept] = await tester.app.get(DefinitionsService).triggers('strict');
+      expect(kept).toMatchObject({
+        lastOutcome: 'failed',
+        lastError: expect.stringContaining('\ufffd'),
+        passedOver: 1,
+      });
+    } finally {
+      await tester.close();
+    }
+  });
+
   it('FAULT H15: where only a parsed body is left it is 415, which says what to set', async () => {
     const tester = await openTester({});
     try {
@@ -262,8 +298,9 @@ async function publish(
   triggers: object[],
   id = 'expense-approval',
   settings: object = {},
+  fields: object = {},
 ): Promise<Record<string, string>> {
-  await tester.app.get(DefinitionsService).publish({ ...expenseGraph('sepa', id), settings, triggers });
+  await tester.app.get(DefinitionsService).publish({ ...expenseGraph('sepa', id), settings, triggers, ...fields });
   const kept = await tester.app.get(DefinitionsService).triggers(id);
   return Object.fromEntries(kept.map(({ trigger, hook }) => [trigger, hook!]));
 }

@@ -7,6 +7,7 @@ export type {
 } from './compiled-graph.js';
 export { receivedStart } from './received-start.js';
 export type { StartMade } from './received-start.js';
+export { triggerNote } from './trigger-note.js';
 export { TriggerSpecs } from './trigger-specs.js';
 export { evaluateMapping } from './compiled-mapping.js';
 export type { CompiledMapping } from './compiled-mapping.js';

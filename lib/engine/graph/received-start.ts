@@ -1,3 +1,4 @@
+import { isSubject, SUBJECT_RULE } from '../codec/index.js';
 import type { ExpressionValues } from '../expression/index.js';
 import type { SubjectName } from '../ports/index.js';
 import type { CompiledTrigger } from './compiled-graph.js';
@@ -31,12 +32,10 @@ export function receivedStart(
   const about = subjectId?.evaluate(values);
   if (about?.ok === false) return { ok: false, problem: `subject.id: ${about.problem}` };
   const type = trigger.type === 'schedule' ? undefined : trigger.subject?.type;
+  const own = about === undefined || type === undefined ? subject : { type, id: about.value as string };
+  if (own !== null && !isSubject(own)) return { ok: false, problem: `subject ${SUBJECT_RULE}` };
   return {
     ok: true,
-    start: {
-      input: made.value,
-      key: named === undefined ? null : (named.value as string),
-      subject: about === undefined || type === undefined ? subject : { type, id: about.value as string },
-    },
+    start: { input: made.value, key: named === undefined ? null : (named.value as string), subject: own },
   };
 }

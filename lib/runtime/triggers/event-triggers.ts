@@ -1,6 +1,6 @@
 import { decodeJson } from '../../engine/codec/index.js';
 import { ExpressionValues } from '../../engine/expression/index.js';
-import { type CompiledTrigger, receivedStart, type TriggerSpecs } from '../../engine/graph/index.js';
+import { type CompiledTrigger, receivedStart, triggerNote, type TriggerSpecs } from '../../engine/graph/index.js';
 import type { Cursor, FoundTrigger, StoredEvent, TriggerNote, WorkflowStore } from '../../engine/ports/index.js';
 import { WorkflowError } from '../../errors/index.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
@@ -112,7 +112,7 @@ export class EventTriggers {
     const made = receivedStart(compiled, values, payload, event.subject);
     const failed = async (why: string): Promise<boolean> => {
       log.error(`${nameOf(found)} started no run for event ${event.id}: ${why}`);
-      await this.#note(found, { outcome: 'failed', error: why.slice(0, 1_000), passedOver: 1 });
+      await this.#note(found, { outcome: 'failed', error: why, passedOver: 1 });
       return true;
     };
     if (!made.ok) return failed(made.problem);
@@ -147,10 +147,7 @@ export class EventTriggers {
   }
 
   #note({ id }: FoundTrigger, note: Partial<TriggerNote>): Promise<void> {
-    return this.parts.store.noteTrigger(id, {
-      ...{ runId: null, outcome: null, error: null, started: 0, passedOver: 0 },
-      ...note,
-    });
+    return this.parts.store.noteTrigger(id, triggerNote(note));
   }
 }
 

@@ -1,3 +1,4 @@
+import { triggerNote } from '../../engine/graph/index.js';
 import type { ClaimedSchedule, ScheduleMove, TriggerOutcome } from '../../engine/ports/index.js';
 import type { DueInstants } from '../../engine/schedule/index.js';
 import type { TriggeredRun } from './triggered-start.js';
@@ -46,7 +47,7 @@ export class ScheduleTally {
 
   failed(instant: number, error: string): void {
     this.#passedOver += 1;
-    this.#end(instant, 'failed', error.slice(0, MOST_CHARACTERS));
+    this.#end(instant, 'failed', error);
   }
 
   move(): ScheduleMove {
@@ -58,11 +59,13 @@ export class ScheduleTally {
       cursor: done ? due.cursor : this.#last!,
       // What is left is due already.
       next: done ? due.next : due.instants[due.instants.indexOf(this.#last!) + 1]!,
-      runId: this.#runId,
-      outcome: this.#outcome,
-      error: this.#error,
-      started: this.started,
-      passedOver: this.#passedOver,
+      ...triggerNote({
+        runId: this.#runId,
+        outcome: this.#outcome,
+        error: this.#error,
+        started: this.started,
+        passedOver: this.#passedOver,
+      }),
     };
   }
 
@@ -72,5 +75,3 @@ export class ScheduleTally {
     this.#error = error;
   }
 }
-
-const MOST_CHARACTERS = 1_000;

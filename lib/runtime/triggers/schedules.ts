@@ -1,4 +1,4 @@
-import { evaluateMapping, type CompiledTrigger, type TriggerSpecs } from '../../engine/graph/index.js';
+import { evaluateMapping, triggerNote, type CompiledTrigger, type TriggerSpecs } from '../../engine/graph/index.js';
 import { ExpressionValues } from '../../engine/expression/index.js';
 import type { ClaimedSchedule, ScheduleMove, WorkflowStore } from '../../engine/ports/index.js';
 import { CronText, type DueInstants, dueInstants, jitterMs, Schedule, ZoneClock } from '../../engine/schedule/index.js';
@@ -156,5 +156,5 @@ const nameOf = ({ definitionId, triggerId, ownerId }: ClaimedSchedule): string =
 const handBack = ({ id, version, cursor, asOf }: ClaimedSchedule): ScheduleMove => ({
   ...{ id, version, cursor },
   next: asOf,
-  ...{ runId: null, outcome: null, error: null, started: 0, passedOver: 0 },
+  ...triggerNote({}),
 });

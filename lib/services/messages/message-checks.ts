@@ -3,8 +3,8 @@ import { ENTITY_KEY_PREFIX } from '../../engine/graph/index.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { InvalidEventError, InvalidInputError, type SchemaIssue } from '../../errors/index.js';
 
-/** Message ids are stored as digests, so the length only guards against a payload passed by mistake. */
-const LONGEST_MESSAGE_ID = 1_000;
+/** Message ids, of webhooks too, are stored as digests: the length only guards against a payload passed by mistake. */
+export const LONGEST_MESSAGE_ID = 1_000;
 
 /** Gathers what is wrong with an event or a signal, and says all of it at once. */
 export class MessageChecks {

@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { digest } from '../../engine/codec/index.js';
 import { thrownMessage } from '../../engine/codec/thrown-text.js';
-import { receivedStart, type StartMade, TriggerSpecs } from '../../engine/graph/index.js';
+import { receivedStart, type StartMade, triggerNote, TriggerSpecs } from '../../engine/graph/index.js';
 import { ExpressionValues } from '../../engine/expression/index.js';
 import type { FoundTrigger, TriggerNote } from '../../engine/ports/index.js';
 import { InvalidInputError, WorkflowError, type SchemaIssue } from '../../errors/index.js';
 import type { RuntimeLog } from '../../runtime/background/runtime-log.js';
 import type { StartTriggered } from '../../runtime/triggers/triggered-start.js';
 import type { EnginePort, EngineReady } from '../engine-port.js';
+import { LONGEST_MESSAGE_ID } from '../messages/message-checks.js';
+import { isUuid } from '../runs/run-id.js';
 import { signatureProblem, tokenProblem } from './webhook-proof.js';
 import { secretsIn, type WebhookSecretsOf } from './webhook-secrets.js';
 
@@ -38,8 +40,6 @@ export interface WebhookSettings {
   readonly toleranceMs: number;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const LONGEST_MESSAGE_ID = 1_000;
 const UNSERVED_RETRY_SECONDS = 30;
 
 /**
@@ -69,7 +69,7 @@ export class WebhookReceiver {
   }
 
   async #receive(call: WebhookCall, engine: EnginePort): Promise<WebhookAnswer> {
-    const found = UUID.test(call.hook) ? await engine.store.findHook(call.hook.toLowerCase()) : undefined;
+    const found = isUuid(call.hook) ? await engine.store.findHook(call.hook.toLowerCase()) : undefined;
     if (found === undefined) return refuse(404, 'NOT_FOUND', 'There is no such webhook.');
     if (!isUtf8(call.body)) return refuse(415, 'UNSUPPORTED_BODY', 'The body must be text in UTF-8.');
     const body = call.body.toString('utf8');
@@ -83,7 +83,8 @@ export class WebhookReceiver {
     const values = new ExpressionValues({ event: received.value, owner: found.ownerId, now: new Date(now) });
     const made = receivedStart(compiled, values, received.value, null);
     if (!made.ok) return refuse(400, 'INVALID_INPUT', `The body does not fit: ${made.problem}.`);
-    const message = call.headers['webhook-id'];
+    // One that is empty says nothing of which message it is.
+    const message = call.headers['webhook-id'] || undefined;
     if (message !== undefined && message.length > LONGEST_MESSAGE_ID)
       return refuse(400, 'INVALID_INPUT', `webhook-id is longer than ${LONGEST_MESSAGE_ID} characters.`);
     return this.#start(engine, found, made.start, message, digest([body]), now);
@@ -114,8 +115,7 @@ export class WebhookReceiver {
     body: Buffer,
     now: number,
   ): Promise<WebhookAnswer> {
-    const note = (given: Partial<TriggerNote>): Promise<void> =>
-      engine.store.noteTrigger(found.id, { ...NOTHING, ...given });
+    const note = (given: Partial<TriggerNote>): Promise<void> => engine.store.noteTrigger(found.id, triggerNote(given));
     try {
       const { runId, created, refused, sameInput } = await this.start({
         trigger: found,
@@ -140,7 +140,7 @@ export class WebhookReceiver {
       return { status: 202, body: { run: runId, created } };
     } catch (error) {
       if (error instanceof InvalidInputError) {
-        await note({ outcome: 'failed', error: error.message.slice(0, 1_000), passedOver: 1 });
+        await note({ outcome: 'failed', error: error.message, passedOver: 1 });
         return { status: 400, body: { code: error.code, message: error.message, issues: error.issues } };
       }
       if (!WorkflowError.is(error) || error.code !== 'UNKNOWN_WORKFLOW') throw error;
@@ -149,8 +149,6 @@ export class WebhookReceiver {
     }
   }
 }
-
-const NOTHING: TriggerNote = { runId: null, outcome: null, error: null, started: 0, passedOver: 0 };
 
 const refuse = (status: WebhookAnswer['status'], code: string, message: string): WebhookAnswer => ({
   status,
