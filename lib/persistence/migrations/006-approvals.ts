@@ -78,7 +78,8 @@ function decisions({ approvalDecisions, prefix }: TableNames): string[] {
   decided_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (round_id, id)
 )`,
-    // A second answer for a seat can't be stored while the first one stands (fault I2).
-    `CREATE UNIQUE INDEX "${prefix}approval_decisions_seat" ON ${approvalDecisions} (round_id, stage, approver) WHERE NOT withdrawn`,
+    // A second answer for a seat can't be stored while the first one stands (fault I2). Of one owner: what another one writes is in
+    // nobody's way, as a session of the seat's owner could not even see it.
+    `CREATE UNIQUE INDEX "${prefix}approval_decisions_seat" ON ${approvalDecisions} (round_id, stage, approver, coalesce(owner_id, '')) WHERE NOT withdrawn`,
   ];
 }

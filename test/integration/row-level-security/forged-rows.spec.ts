@@ -6,6 +6,16 @@ import { EnginePool } from '../../../lib/persistence/engine-pool.js';
 import { checkRowLevelSecurity } from '../../../lib/persistence/row-level-security/boot-check.js';
 import { GuardedSessions } from '../../../lib/persistence/row-level-security/owner-sessions.js';
 import { PostgresStore, tableNames } from '../../../lib/persistence/index.js';
+import {
+  adding,
+  ask,
+  deciding,
+  inbox,
+  newRound,
+  openRound,
+  placeOf,
+  read,
+} from '../../../lib/testing/conformance/approval-builders.js';
 import { newStageRun, newTransition } from '../../../lib/testing/conformance/builders.js';
 import { StoreUnderTest } from '../../../lib/testing/conformance/store-under-test.js';
 import {
@@ -55,6 +65,9 @@ describe('rows that somebody forged', () => {
       'node_visits',
       'idempotency_keys',
       'annotations',
+      'approval_rounds',
+      'approval_asks',
+      'approval_decisions',
     ];
     await admin.query(tables.map((table) => `DELETE FROM workflow_${table}`).join('; '));
   });
@@ -94,6 +107,14 @@ describe('rows that somebody forged', () => {
       ...Object.values(given),
     );
   };
+  const forgeAsk = (job: ClaimedJob, roundId: string, approver: string): Promise<unknown> =>
+    forge(
+      `INSERT INTO workflow_approval_asks (owner_id, run_id, round_id, stage, approver, place, groups, weight, holder, path, open)
+       VALUES ('forger', $1, $2, 0, $3, 9, '[]', 1, 'forger', '[]', true)`,
+      job.run.id,
+      roundId,
+      approver,
+    );
   const statusOf = async (job: ClaimedJob): Promise<unknown> =>
     (await on.store.readFences([job.stageRun.id]))[0]?.status;
   const suspended = async (given: Partial<NewRun> = {}): Promise<ClaimedJob> => {
@@ -313,5 +334,44 @@ describe('rows that somebody forged', () => {
       limit: 10,
     };
     expect(await on.store.listAnnotations(page as never, EVERYBODY)).toEqual([]);
+  });
+
+  it('OWNER-4: a round of approval is not over by the wait of another, nor are its people spared or kept from deciding', async () => {
+    const job = await started();
+    const round = await openRound(on, job);
+    await forgeStep(job, 'decision', { kind: 'signal', event_key: `approval:${round.id}`, timed_out: true });
+    expect((await read(on, round)).status).toBe('open');
+    await forge(
+      `INSERT INTO workflow_approval_decisions (owner_id, run_id, round_id, id, stage, approver, decided_by, answer)
+       VALUES ('forger', $1, $2, 'd', 0, 'u2', 'u2', 'rejected')`,
+      job.run.id,
+      round.id,
+    );
+    expect((await ask(on, round, deciding('u1'))).answer).toBe('changed');
+    expect(await inbox(on, 'u2')).toEqual([round.id]);
+    expect((await ask(on, round, deciding('u2'), { scope: ACME })).answer).toBe('changed');
+    expect((await read(on, round)).status).toBe('approved');
+  });
+
+  it('OWNER-4: no row of another is in the way of a round that opens, or of people who are asked later', async () => {
+    const job = await started();
+    const { id } = newRound(placeOf(job))(0);
+    const forgeRound = (stageRunId: string, roundId: string): Promise<unknown> =>
+      forge(
+        `INSERT INTO workflow_approval_rounds (owner_id, run_id, stage_run_id, id, budget, node, terms) VALUES ('forger', $1, $2, $3, 0, 'sign', '{}')`,
+        job.run.id,
+        stageRunId,
+        roundId,
+      );
+    await forgeRound(job.stageRun.id, randomUUID());
+    await forgeRound(randomUUID(), id);
+    await forgeAsk(job, id, 'u1');
+    const round = await openRound(on, job);
+    expect([round.id, round.ownerId]).toEqual([id, 'acme']);
+    await forgeAsk(job, id, 'u3');
+    expect((await ask(on, round, adding('u3'))).answer).toBe('changed');
+    expect(await inbox(on, 'u3')).toEqual([id]);
+    expect(await inbox(on, 'forger')).toEqual([]);
+    expect((await read(on, round)).seats.map(({ approver }) => approver)).toEqual(['u1', 'u2', 'u3']);
   });
 });

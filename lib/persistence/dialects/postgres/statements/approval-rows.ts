@@ -20,7 +20,7 @@ export function roundStatus(t: TableNames, offset: string): string {
   CASE WHEN a.status <> 'open' THEN a.status
        WHEN r.status NOT IN ${OPEN_RUN} OR g.status NOT IN ${OPEN_STAGE_RUN} OR g.budget_from <> a.budget THEN 'cancelled'
        WHEN a.expires_at <= ${clock(offset)}
-         OR EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.stage_run_id = a.stage_run_id AND w.kind = 'signal' AND w.event_key = ${SIGNAL} AND w.timed_out) THEN 'expired'
+         OR EXISTS (SELECT 1 FROM ${t.steps} w WHERE w.stage_run_id = a.stage_run_id AND ${sameOwner('w', 'a')} AND w.kind = 'signal' AND w.event_key = ${SIGNAL} AND w.timed_out) THEN 'expired'
        ELSE 'open' END`;
 }
 

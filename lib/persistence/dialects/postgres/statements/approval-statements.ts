@@ -6,6 +6,7 @@ import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
 import { clock, isoText, milliseconds, OPEN_RUN, OPEN_STAGE_RUN, sameOwner, slotOf } from '../sql.js';
 import { roundColumns, roundSource, roundStatus } from './approval-rows.js';
+import { FORGED_ARE_GONE } from './forged-steps.js';
 import { inScope, type ScopeKind } from './read-statements.js';
 
 /** A round. $1 owner, $2 round id, $3 offset ms. */
@@ -82,7 +83,8 @@ const seatRows = new RowSet<SeatRow>({
 });
 
 /**
- * A round with its seats; those of the first stage are asked at once. Under the lock of its run, after it was seen that there is none.
+ * A round with its seats; those of the first stage are asked at once. Under the lock of its run, after it was seen that there is none:
+ * what stands in its way by its keys, or would be among its seats, somebody else has forged, and it goes.
  * $1 offset ms, $2 id, $3 run id, $4 stage run id, $5 budget, $6 node, $7 terms, $8 requester, $9 ms until it expires, $10 on the seats.
  */
 export function openRound(t: TableNames): Statement {
@@ -90,10 +92,16 @@ export function openRound(t: TableNames): Statement {
   return {
     name: 'open-round',
     text: `
-    WITH a AS (
+    WITH r AS MATERIALIZED (SELECT id, owner_id FROM ${t.runs} WHERE id = $3::uuid),
+    fr AS (
+      DELETE FROM ${t.approvalRounds} o USING r
+       WHERE (o.id = $2::uuid OR o.stage_run_id = $4::uuid AND o.budget = $5::int) AND NOT (${sameOwner('o', 'r')}) RETURNING 1),
+    fk AS (DELETE FROM ${t.approvalAsks} o USING r WHERE o.round_id = $2::uuid AND NOT (${sameOwner('o', 'r')}) RETURNING 1),
+    forged AS (SELECT 1 FROM fr UNION ALL SELECT 1 FROM fk),
+    a AS (
       INSERT INTO ${t.approvalRounds} (id, run_id, stage_run_id, owner_id, budget, node, terms, requester, opened_at, expires_at)
       SELECT $2::uuid, r.id, $4::uuid, r.owner_id, $5::int, $6::text, $7::json, $8::text, ${now}, ${now} + ${milliseconds('$9::float8')}
-        FROM ${t.runs} r WHERE r.id = $3::uuid RETURNING id, run_id, owner_id),
+        FROM r WHERE ${FORGED_ARE_GONE} RETURNING id, run_id, owner_id),
     k AS (
       INSERT INTO ${t.approvalAsks} (round_id, stage, approver, run_id, owner_id, place, groups, weight, holder, path, open)
       SELECT a.id, x.stage, x.approver, a.run_id, a.owner_id, x.place, x.grps, x.weight, x.holder, x.path, x.stage = 0
@@ -127,7 +135,8 @@ const seatRowsOf = (seats: readonly Seat[], from: number): SeatRow[] =>
 
 /**
  * Writes what becomes of a round whose run is locked. Who is asked follows from it: seats of the stage of approval that is asked,
- * without a decision that stands, of a round that has not ended.
+ * without a decision that stands, of a round that has not ended. Rows of other owners that name the round count for nothing; those in
+ * the way of seats that come are removed, where the session sees them, which is the engine's.
  *
  * $1 offset ms, $2 round id, $3 to $9 the decision (id or null, stage, approver, by, answer, reason, comment), $10 id of the one that is
  * withdrawn, $11 to $14 the seat that moves (stage or null, approver, holder, path), $15 stage of approval from now on, $16 to $18
@@ -143,24 +152,25 @@ export function changeRound(t: TableNames): Statement {
              ended_by = CASE WHEN $16::text IS NULL THEN ended_by ELSE $17::text END, end_reason = CASE WHEN $16::text IS NULL THEN end_reason ELSE $18::text END,
              reminded_at = CASE WHEN $19::boolean THEN ${now} ELSE reminded_at END
        WHERE id = $2::uuid RETURNING id, run_id, owner_id, stage, status),
-    w AS (UPDATE ${t.approvalDecisions} d SET withdrawn = true FROM a WHERE d.round_id = a.id AND d.id = $10::text RETURNING d.stage, d.approver),
+    w AS (UPDATE ${t.approvalDecisions} d SET withdrawn = true FROM a WHERE d.round_id = a.id AND ${sameOwner('d', 'a')} AND d.id = $10::text),
     d AS (
       INSERT INTO ${t.approvalDecisions} (round_id, id, run_id, owner_id, stage, approver, decided_by, answer, reason, comment, decided_at)
       SELECT a.id, $3::text, a.run_id, a.owner_id, $4::int, $5::text, $6::text, $7::text, $8::text, $9::text, ${now} FROM a WHERE $3::text IS NOT NULL
       RETURNING stage, approver),
     stands AS (
-      SELECT o.stage, o.approver FROM ${t.approvalDecisions} o JOIN a ON o.round_id = a.id WHERE NOT o.withdrawn AND o.id IS DISTINCT FROM $10::text
+      SELECT o.stage, o.approver FROM ${t.approvalDecisions} o JOIN a ON o.round_id = a.id AND ${sameOwner('o', 'a')} WHERE NOT o.withdrawn AND o.id IS DISTINCT FROM $10::text
       UNION ALL SELECT stage, approver FROM d),
     k AS (
       UPDATE ${t.approvalAsks} k
          SET holder = CASE WHEN k.stage = $11::int AND k.approver = $12::text THEN $13::text ELSE k.holder END,
              path = CASE WHEN k.stage = $11::int AND k.approver = $12::text THEN $14::json ELSE k.path END,
              open = a.status = 'open' AND k.stage = a.stage AND NOT EXISTS (SELECT 1 FROM stands s WHERE s.stage = k.stage AND s.approver = k.approver)
-        FROM a WHERE k.round_id = a.id),
+        FROM a WHERE k.round_id = a.id AND ${sameOwner('k', 'a')}),
+    forged AS (DELETE FROM ${t.approvalAsks} o USING a WHERE o.round_id = a.id AND NOT (${sameOwner('o', 'a')}) RETURNING 1),
     n AS (
       INSERT INTO ${t.approvalAsks} (round_id, stage, approver, run_id, owner_id, place, groups, weight, holder, path, open)
       SELECT a.id, x.stage, x.approver, a.run_id, a.owner_id, x.place, x.grps, x.weight, x.holder, x.path, a.status = 'open' AND x.stage = a.stage
-        FROM ${seatRows.source('x', 20)} CROSS JOIN a)
+        FROM ${seatRows.source('x', 20)} CROSS JOIN a WHERE ${FORGED_ARE_GONE})
     SELECT id FROM a`,
   };
 }
