@@ -135,8 +135,9 @@ const seatRowsOf = (seats: readonly Seat[], from: number): SeatRow[] =>
 
 /**
  * Writes what becomes of a round whose run is locked. Who is asked follows from it: seats of the stage of approval that is asked,
- * without a decision that stands, of a round that has not ended. Rows of other owners that name the round count for nothing; those in
- * the way of seats that come are removed, where the session sees them, which is the engine's.
+ * without a decision that stands, of a round that has not ended. Of the seats only those that change are written: there may be hundreds.
+ * Rows of other owners that name the round count for nothing; those in the way of seats that come are removed, where the session sees
+ * them, which is the engine's.
  *
  * $1 offset ms, $2 round id, $3 to $9 the decision (id or null, stage, approver, by, answer, reason, comment), $10 id of the one that is
  * withdrawn, $11 to $14 the seat that moves (stage or null, approver, holder, path), $15 stage of approval from now on, $16 to $18
@@ -160,12 +161,14 @@ export function changeRound(t: TableNames): Statement {
     stands AS (
       SELECT o.stage, o.approver FROM ${t.approvalDecisions} o JOIN a ON o.round_id = a.id AND ${sameOwner('o', 'a')} WHERE NOT o.withdrawn AND o.id IS DISTINCT FROM $10::text
       UNION ALL SELECT stage, approver FROM d),
+    seats AS (
+      SELECT k.stage, k.approver, k.open AS was_open, k.stage = $11::int AND k.approver = $12::text AS moves,
+             a.status = 'open' AND k.stage = a.stage AND NOT EXISTS (SELECT 1 FROM stands s WHERE s.stage = k.stage AND s.approver = k.approver) AS open
+        FROM ${t.approvalAsks} k JOIN a ON k.round_id = a.id AND ${sameOwner('k', 'a')}),
     k AS (
       UPDATE ${t.approvalAsks} k
-         SET holder = CASE WHEN k.stage = $11::int AND k.approver = $12::text THEN $13::text ELSE k.holder END,
-             path = CASE WHEN k.stage = $11::int AND k.approver = $12::text THEN $14::json ELSE k.path END,
-             open = a.status = 'open' AND k.stage = a.stage AND NOT EXISTS (SELECT 1 FROM stands s WHERE s.stage = k.stage AND s.approver = k.approver)
-        FROM a WHERE k.round_id = a.id AND ${sameOwner('k', 'a')}),
+         SET holder = CASE WHEN s.moves THEN $13::text ELSE k.holder END, path = CASE WHEN s.moves THEN $14::json ELSE k.path END, open = s.open
+        FROM a JOIN seats s ON s.moves OR s.open <> s.was_open WHERE k.round_id = a.id AND k.stage = s.stage AND k.approver = s.approver),
     forged AS (DELETE FROM ${t.approvalAsks} o USING a WHERE o.round_id = a.id AND NOT (${sameOwner('o', 'a')}) RETURNING 1),
     n AS (
       INSERT INTO ${t.approvalAsks} (round_id, stage, approver, run_id, owner_id, place, groups, weight, holder, path, open)
