@@ -25,7 +25,7 @@ import type {
   WorkflowStore,
 } from '../../engine/ports/index.js';
 import { newId } from './builders.js';
-import { newWait } from './step-builders.js';
+import { newWait, suspending } from './step-builders.js';
 import { EVERYBODY, type StoreUnderTest } from './store-under-test.js';
 
 export interface RoundGiven {
@@ -70,6 +70,17 @@ export async function openRound(on: StoreUnderTest, job: ClaimedJob, given: Roun
 /** The wait of a stage for the end of its round. */
 export const roundWait = (round: ApprovalRound, given: Partial<OpenWait> = {}): OpenWait =>
   newWait(`decision ${round.id}`, { kind: 'signal', eventKey: roundSignal(round.id), ...given });
+
+/** A stage that waits for the end of its round, or for its time to be over. */
+export async function waitingRound(
+  on: StoreUnderTest,
+  given: RoundGiven = {},
+): Promise<{ readonly job: ClaimedJob; readonly round: ApprovalRound }> {
+  const job = await on.startAndClaim();
+  const round = await openRound(on, job, given);
+  await on.suspend(suspending(job, [roundWait(round, { expiresInMs: given.expiresInMs ?? null })]));
+  return { job, round };
+}
 
 type Asked = (round: ApprovalRound, now: string, locked: LockedRound) => RoundAnswer;
 

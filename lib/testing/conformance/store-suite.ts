@@ -1,5 +1,7 @@
 import { describeAbandonedWaits } from './suites/abandoned-waits.suite.js';
-import { describeApprovals } from './suites/approvals.suite.js';
+import { describeApprovalDecisions } from './suites/approval-decisions.suite.js';
+import { describeApprovalEnds } from './suites/approval-ends.suite.js';
+import { describeApprovalRounds } from './suites/approval-rounds.suite.js';
 import { describeAudit } from './suites/audit.suite.js';
 import { describeCancelJobs } from './suites/cancel-jobs.suite.js';
 import { describeChildren } from './suites/children.suite.js';
@@ -78,7 +80,9 @@ const PARTS: Readonly<Record<string, (suite: StoreSuite) => void>> = {
   children: describeChildren,
   reruns: describeReruns,
   notes: describeNotes,
-  approvals: describeApprovals,
+  'approval rounds': describeApprovalRounds,
+  'approval decisions': describeApprovalDecisions,
+  'approval ends': describeApprovalEnds,
 };
 
 /**
