@@ -4,9 +4,15 @@ import { Pool } from 'pg';
 import { WorkflowService } from '../../lib/index.js';
 import { createDatabase, startEmbeddedPostgres, type EmbeddedPostgres } from '../../lib/testing/index.js';
 import { brokenInvariants } from '../support/invariants.js';
+import { until } from '../e2e/faults/scenes.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
+import { HeldWorker } from './held-worker.js';
 import { CHAOS_TABLES, chaosModule, FiveStages, STAGES } from './five-stages.js';
 
+const WORKERS = 4;
+/** Bodies that a worker may end between two kills. */
+const BETWEEN_KILLS = 15;
+const LOST = `SELECT count(*) FROM workflow_attempts WHERE code = 'LEASE_EXPIRED'`;
 const COMPLETED = `SELECT count(*) FROM workflow_runs WHERE status = 'COMPLETED'`;
 
 /** A server of this file's own: it is restarted in the middle. */
@@ -47,41 +53,50 @@ describe('worker processes on one database', () => {
 
   const count = async (query: string): Promise<number> => Number((await pool!.query(query)).rows[0].count);
 
-  /** Resolves with true as soon as all runs have ended, else with false after a second. */
-  async function endWithinASecond(over: Promise<true>): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const second = new Promise<false>((resolve) => (timer = setTimeout(resolve, 1_000, false)));
-    return Promise.race([over, second]).finally(() => clearTimeout(timer));
-  }
-
   const spawn = (url: string, env: NodeJS.ProcessEnv): TestProcess =>
     forkProcess('test/chaos/worker.process.ts', { env: { DATABASE_URL: url, ...env } });
 
   it('RUN-2, LEASE-3, LEASE-5, FAULT L1, FAULT L4: killed, frozen and cut off, every run ends and every stage is recorded once', async () => {
     const runs = 500;
     const { url, over } = await prepare(runs);
-    const env = { CHAOS_WORK_MS: '400', CHAOS_EFFECTS: '1' };
-    workers = Array.from({ length: 4 }, () => spawn(url, env));
-    await Promise.all(workers.map((worker) => worker.waitFor('ready')));
+    const spawnHeld = (at: number): void => {
+      workers[at] = spawn(url, { CHAOS_EFFECTS: '1', CHAOS_HELD: '1' });
+      held[at] = new HeldWorker(workers[at]!);
+    };
+    const held: HeldWorker[] = [];
+    for (let at = 0; at < WORKERS; at += 1) spawnHeld(at);
+    /** Dies in the middle of its bodies; another process takes its place. */
+    const strike = async (at: number): Promise<void> => {
+      await held[at]!.held();
+      await workers[at]!.kill();
+      spawnHeld(at);
+      kills += 1;
+      // The others get on a little: each of their bodies is somewhere else the next time.
+      for (const [other, worker] of held.entries()) if (other !== at && other !== frozen) worker.grant(BETWEEN_KILLS);
+    };
+    const strikeAll = async (): Promise<void> => {
+      for (let at = 0; at < WORKERS; at += 1) if (at !== frozen) await strike(at);
+    };
 
     let kills = 0;
-    let frozen: TestProcess | undefined;
-    // A `kill -9` a second, a freeze past a lease: here real time is what is tested.
-    for (let second = 0; !(await endWithinASecond(over)); second += 1) {
-      if (second === 2) {
-        frozen = workers[0]!;
-        frozen.freeze();
-      }
-      // Past its lease, which others have taken over by then.
-      if (second === 6) frozen!.thaw();
-      if (second === 8) await server.restart('fast');
-      const victim = workers.findIndex((worker) => worker !== frozen || second > 10);
-      const at = victim + (second % Math.max(1, workers.length - 1 - victim));
-      if (workers[at] === frozen && second <= 10) continue;
-      await workers[at]!.kill();
-      workers[at] = spawn(url, env);
-      kills += 1;
-    }
+    let frozen: number | undefined;
+    await strikeAll();
+    // It stands still until its leases are over and others have its stages; then its bodies end as if nothing had been.
+    frozen = 0;
+    const lost = await held[frozen]!.held();
+    workers[frozen]!.freeze();
+    await strikeAll();
+    await until(async () => (await count(`${LOST} AND stage_run_id = ANY ('{${lost.join()}}')`)) > 0);
+    const others = held.filter((_worker, at) => at !== frozen);
+    for (const worker of others) worker.grant(BETWEEN_KILLS);
+    await Promise.race(others.map((worker) => worker.enters(lost)));
+    workers[frozen]!.thaw();
+    held[frozen]!.grant(lost.length);
+    frozen = undefined;
+    await server.restart('fast');
+    await strikeAll();
+    for (const worker of held) worker.grant(Infinity);
+    await over;
     await Promise.all(workers.map((worker) => worker.kill()));
 
     expect(await count(COMPLETED)).toBe(runs);
@@ -91,13 +106,13 @@ describe('worker processes on one database', () => {
       executions: await count('SELECT count(*) FROM executions'),
       recorded: await count(`SELECT count(*) FROM workflow_stage_runs WHERE status = 'COMPLETED'`),
       effects: await count('SELECT count(*) FROM effects'),
-      lost: await count(`SELECT count(*) FROM workflow_attempts WHERE code = 'LEASE_EXPIRED'`),
+      lost: await count(LOST),
     };
     console.info('chaos:', JSON.stringify(counts));
     expect(counts.recorded).toBe(runs * STAGES);
     expect(await count('SELECT count(*) FROM workflow_stage_runs')).toBe(runs * STAGES);
     expect(counts.effects).toBe(runs * STAGES);
-    expect(kills).toBeGreaterThan(5);
+    expect(kills).toBe(3 * WORKERS - 1);
     expect(counts.lost).toBeGreaterThan(0);
     // The recorded result is that of the process which held the lease last.
     expect(

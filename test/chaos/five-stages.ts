@@ -13,6 +13,7 @@ import {
   type WorkflowBlueprint,
   type WorkflowModuleOptions,
 } from '../../lib/index.js';
+import { permit } from './permits.js';
 
 /** Tables of the stages' own, in which they count themselves. */
 export const CHAOS_TABLES = [
@@ -23,7 +24,7 @@ export const CHAOS_TABLES = [
 const schemas = { input: z.unknown(), output: z.object({ pid: z.number() }) };
 type Context = StageContext<typeof schemas>;
 
-/** Counts its execution, works for a moment, makes its side effect under its key, says which process it was. */
+/** Counts its execution, stands still where the test holds it, makes its side effect under its key, says which process it was. */
 abstract class Counting implements StageHandler<typeof schemas> {
   constructor(protected readonly dataSource: DataSource) {}
 
@@ -33,8 +34,7 @@ abstract class Counting implements StageHandler<typeof schemas> {
       process.pid,
       ctx.attempt,
     ]);
-    // The work itself: a body takes real time, in which its process is killed, frozen or cut off.
-    if (WORK_MS > 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * WORK_MS));
+    await permit(ctx.stage.runId);
     if (EFFECTS) {
       await this.dataSource.query('INSERT INTO effects (idempotency_key, pid) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
         ctx.idempotencyKey,
@@ -45,7 +45,6 @@ abstract class Counting implements StageHandler<typeof schemas> {
   }
 }
 
-const WORK_MS = Number(process.env.CHAOS_WORK_MS ?? 0);
 const EFFECTS = process.env.CHAOS_EFFECTS === '1';
 
 @Stage({ id: 'a', ...schemas })
