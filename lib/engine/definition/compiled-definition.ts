@@ -36,14 +36,20 @@ export interface DefinitionWays {
    * Then nothing of the run but that node has been open.
    */
   alone(run: EnteredRun, before: readonly EndedNode[], ended: EndedNode, context: DecideContext): Transition | null;
-  /** Which stage runs a manual retry opens again, the failed one among them; or, in a sentence, why there is none (RETRY-5). */
-  reopened(state: RunState, failed: StageRunState): readonly StageRunState[] | string;
+  /** How a run goes on from the visit that failed; or, in a sentence, why it cannot (RETRY-5). */
+  reopened(state: RunState, failed: StageRunState, context: DecideContext): RetryWay | string;
   /** How a run goes on from a node that it has been at; or, in a sentence, why it cannot (RUN-5). */
   rerun(state: RunState, node: string, context: DecideContext): RerunWay | string;
 }
 
 /** A visit that has ended, as a worker knows it. */
 export type EndedNode = Pick<StageRunState, 'node' | 'status' | 'output'> & { readonly outcome: string | null };
+
+/** A manual retry: these stage runs are opened again, and what the run goes on with beside them. */
+export interface RetryWay {
+  readonly reopened: readonly StageRunState[];
+  readonly entered: Transition;
+}
 
 /** A rerun: these stage runs are kept, and what the run goes on with. */
 export interface RerunWay {

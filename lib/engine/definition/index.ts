@@ -13,6 +13,7 @@ export type {
   EndedNode,
   NodeVisited,
   RerunWay,
+  RetryWay,
   WhenContext,
 } from './compiled-definition.js';
 export { foldIdentifier, IDENTIFIER_RULE, isIdentifier, MAX_IDENTIFIER_LENGTH } from './identifier.js';

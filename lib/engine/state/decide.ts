@@ -1,4 +1,4 @@
-import type { CompiledDefinition, CompiledStage } from '../definition/compiled-definition.js';
+import type { CompiledDefinition, CompiledStage, RetryWay } from '../definition/compiled-definition.js';
 import type { SettleEvent } from '../ports/work-store.js';
 import type { DecideContext, EnteredRun } from './deciding.js';
 import { askWhen, enterNode, failedEvent, jobFor, NO_CHANGE, runFailure } from './enter-node.js';
@@ -160,8 +160,8 @@ export function decideRetry(
   if (!definition)
     return { refused: 'This build does not serve its definition. Retry it where the definition is served.' };
   if (definition.ways) {
-    const reopened = definition.ways.reopened(state, failed);
-    return typeof reopened === 'string' ? { refused: reopened } : reopen(definition, state, failed, reopened, context);
+    const way = definition.ways.reopened(state, failed, context);
+    return typeof way === 'string' ? { refused: way } : reopen(definition, state, failed, way, context);
   }
   const group = state.stageRuns.filter((stageRun) => stageRun.node === failed.node && stageRun.visit === failed.visit);
   const node = definition.nodes.find(({ key }) => key === failed.node);
@@ -176,24 +176,23 @@ export function decideRetry(
     if (refused) return { refused };
   }
   const visits = group.length > 1 ? [{ node: failed.node, visit: failed.visit, open: reopened.length }] : [];
-  return reopen(definition, state, failed, reopened, context, visits);
+  return reopen(definition, state, failed, { reopened, entered: { ...NO_CHANGE, visits } }, context);
 }
 
 function reopen(
   definition: CompiledDefinition,
   state: RunState,
   failed: StageRunState,
-  reopened: readonly StageRunState[],
+  { reopened, entered }: RetryWay,
   context: DecideContext,
-  visits: Transition['visits'] = [],
 ): RetryDecision {
   const jobs = reopened.map(({ id, key }) => {
     const stage = findStage(definition, key);
     const job = jobFor(stage, state, definition, context);
     return { id, job: stage?.afterMs === undefined ? job : { ...job, delayMs: stage.afterMs } };
   });
-  const events: EngineEvent[] = [{ type: 'run:retried', data: { node: failed.key } }];
-  return { transition: { ...NO_CHANGE, run: { to: 'RUNNING' }, reopened: jobs, visits, events } };
+  const events: EngineEvent[] = [{ type: 'run:retried', data: { node: failed.key } }, ...entered.events];
+  return { transition: { ...entered, run: entered.run ?? { to: 'RUNNING' }, reopened: jobs, events } };
 }
 
 /** How often a lost job is put back before its run counts as stuck. */

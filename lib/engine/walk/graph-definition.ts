@@ -38,7 +38,7 @@ export function graphDefinition(graph: CompiledGraph, version: number, limits: T
       settled: (state, ended, escalated, context) =>
         decideGraphSettled(graph, state, ended, escalated, { ...context, ...limits }),
       alone: (run, before, ended, context) => decideGraphAlone(graph, run, before, ended, { ...context, ...limits }),
-      reopened: (state, failed) => reopenedVisits(graph, state, failed),
+      reopened: (state, failed, context) => reopenedVisits(graph, state, failed, { ...context, ...limits }),
       rerun: (state, node, context) => rerunGraph(graph, state, node, { ...context, ...limits }),
     } satisfies CompiledDefinition['ways']),
   });

@@ -73,14 +73,13 @@ export class GraphWalk {
     this.#agenda.push({ kind: 'enter', node: nodeOf(this.graph, node) });
   }
 
-  /** A worker has brought a visit to its end: what follows is left to do. */
+  /** A visit has come to its end: what follows is left to do. */
   ended({ node: id, visit, status, outcome = null, output }: Ended): void {
     const node = nodeOf(this.graph, id);
     if (visit !== undefined) this.#calm({ node: id, visit });
     if (status === 'SKIPPED') this.#skip(node);
-    else if (!node.builtIn) this.#follow(node, outcome ?? DONE);
-    else if (node.type === 'parallel') this.#begin(node, branchesOf(output));
-    else if (node.type === 'end') this.#complete(output ?? 'null');
+    else if (isFork(node, outcome)) this.#begin(node, branchesOf(output));
+    else if (node.builtIn && node.type === 'end') this.#complete(output ?? 'null');
     else this.#follow(node, outcome ?? DONE);
   }
 
@@ -310,7 +309,11 @@ export class GraphWalk {
   }
 }
 
+/** Whether branches begin with a visit that has completed; a parallel node that was joined has an outcome. */
+export const isFork = ({ builtIn, type }: CompiledGraphNode, outcome: string | null): boolean =>
+  builtIn && type === 'parallel' && outcome === null;
+
 /** The branches that a parallel node has begun. */
-function branchesOf(output: JsonText | null): readonly string[] {
+export function branchesOf(output: JsonText | null): readonly string[] {
   return (decodeJson(output ?? '{}') as { readonly branches?: readonly string[] }).branches ?? [];
 }

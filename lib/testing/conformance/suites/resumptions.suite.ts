@@ -72,6 +72,19 @@ export function describeResumptions({ it, expect }: StoreSuite): void {
     expect((await on.claimAgain(left)).stageRun).toMatchObject({ attempt: 2, budgetFrom: 1 });
   });
 
+  it('RETRY-5: beside stages reopened by hand others begin', async (on) => {
+    const job = await on.startAndClaim();
+    await on.settle([joined(job, { outcome: failed() })], () => failing());
+    const reopened = [{ id: job.stageRun.id, job: newJob() }];
+    const stageRuns = [newStageRun({ key: 'other', ordinal: 2 })];
+    await on.change(job.run.id, newTransition({ run: { to: 'RUNNING' }, reopened, stageRuns }));
+    const { claimed } = await on.claim();
+    expect(claimed.map(({ stageRun }) => [stageRun.key, stageRun.attempt]).sort()).toEqual([
+      [job.stageRun.key, 2],
+      ['other', 1],
+    ]);
+  });
+
   it('RUN-6: what goes on stands in the queue, and where its run stands in it', async (on) => {
     const stageRuns = [newStageRun({ job: newJob({ queue: 'mail' }) })];
     const job = await on.startAndClaim({ priority: 3, transition: newTransition({ stageRuns }) });

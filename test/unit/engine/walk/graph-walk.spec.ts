@@ -259,6 +259,59 @@ describe('a walk through a graph', () => {
     });
   });
 
+  describe('a manual retry', () => {
+    const branches = (join: string): Node[] => [
+      { id: 'both', type: 'parallel', config: { join, branches: [{ outcome: 'l' }, { outcome: 'r' }] } },
+      ...['left', 'right', 'more', 'after'].map((id) => work(id)),
+      end(),
+    ];
+    const edges: Edge[] = [
+      ['both', 'left', 'l'],
+      ['both', 'right', 'r'],
+      ['left', 'both'],
+      ['right', 'more'],
+      ['more', 'both'],
+      ['both', 'after'],
+      ['after', 'end'],
+    ];
+    const rowOf = (run: WalkedRun, node: string) => run.pending.find((row) => row.node === node)!;
+
+    it('RETRY-5: goes on from what ended in the very call in which another branch failed', async () => {
+      const run = await begin(branches('all'), edges);
+      run.complete([rowOf(run, 'right')], null, undefined, [rowOf(run, 'left')]);
+      expect(run.statuses()).toEqual(['both COMPLETED', 'left FAILED', 'right COMPLETED']);
+      expect(run.retry()).toBeUndefined();
+      expect(run.pending.map(({ node }) => node)).toEqual(['left', 'more']);
+      run.completeNode('left');
+      expect(run.pending.map(({ node }) => node)).toEqual(['more']);
+      run.completeNode('more');
+      expect(run.pending.map(({ node }) => node)).toEqual(['after']);
+    });
+
+    it('RETRY-5: opens every branch that failed in one call', async () => {
+      const run = await begin(branches('all'), edges);
+      run.complete([], null, undefined, run.pending);
+      expect(run.retry()).toBeUndefined();
+      expect(run.pending.map(({ node }) => node)).toEqual(['left', 'right']);
+    });
+
+    it('RETRY-5: opens nothing again where "any" has been fulfilled in the call in which a branch failed', async () => {
+      const run = await begin(branches('any'), edges);
+      run.completeNode('right');
+      run.complete([rowOf(run, 'more')], null, undefined, [rowOf(run, 'left')]);
+      expect(run.retry()).toBeUndefined();
+      expect(run.pending.map(({ node }) => node)).toEqual(['after']);
+    });
+
+    it('RETRY-5: is refused where what would follow fails on what the run holds', async () => {
+      const settings = { limits: { maxStageRuns: 3 } };
+      const run = await begin(branches('all'), edges, {}, { settings });
+      run.complete([rowOf(run, 'right')], null, undefined, [rowOf(run, 'left')]);
+      expect(run.retry()).toContain('more');
+      expect(run.statuses()).toEqual(['both COMPLETED', 'left FAILED', 'right COMPLETED']);
+    });
+  });
+
   it('GRAPH-4: a stage that ends another way than by its edges fails the run, and says what there is', async () => {
     const nodes = [{ id: 'look', type: 'judge' }, end('y'), end('n')];
     const edges: Edge[] = [

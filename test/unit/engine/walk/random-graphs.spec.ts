@@ -39,6 +39,38 @@ describe('random graphs', () => {
     );
   });
 
+  it('RETRY-5: every one comes to its end, whatever fails in the calls in which its work ends, once it is tried again', async () => {
+    await fc.assert(
+      fc.asyncProperty(program, fc.infiniteStream(fc.nat()), async (parts, choices) => {
+        const { graph, input, work } = write(parts);
+        const run = new WalkedRun(await compile(graph), input);
+        const choose = (below: number): number => (choices.next().value as number) % below;
+        for (let turns = 0; run.end?.to !== 'COMPLETED'; turns += 1) {
+          if (run.end !== null) expect(run.retry()).toBeUndefined();
+          else {
+            const { pending } = run;
+            if (pending.length === 0) throw new Error(`Stuck: ${run.statuses().join(', ')}`);
+            const first = choose(pending.length);
+            const ended = pending.slice(first, first + 1 + choose(pending.length - first));
+            // Each fails a few times at the most.
+            const failed = ended.filter(({ attempt }) => attempt < 3 && choose(4) === 0);
+            run.complete(
+              ended.filter((row) => !failed.includes(row)),
+              null,
+              undefined,
+              failed,
+            );
+          }
+          if (turns > 10_000) throw new Error('It never ends.');
+        }
+        expect(run.end).toEqual({ to: 'COMPLETED', output: '{"outcome":"through"}' });
+        expect(run.open).toEqual([]);
+        for (const [node, times] of work) expect([node, run.worked.get(node)]).toEqual([node, times]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
   it('ESC-1: every one comes to its end whatever escalates meanwhile, and nothing of a visit that has ended is left open', async () => {
     await fc.assert(
       fc.asyncProperty(program, fc.infiniteStream(fc.nat()), async (parts, choices) => {

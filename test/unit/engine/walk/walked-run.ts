@@ -1,9 +1,11 @@
 import type { CompiledGraph } from '../../../../lib/engine/graph/index.js';
 import type { RunState, StageRunState, Transition } from '../../../../lib/engine/state/rows.js';
 import type { CompiledDefinition } from '../../../../lib/engine/definition/index.js';
-import { decideSettled, decideStart } from '../../../../lib/engine/state/decide.js';
+import { decideRetry, decideSettled, decideStart } from '../../../../lib/engine/state/decide.js';
 import { isEscalation } from '../../../../lib/engine/state/escalation-key.js';
 import { graphDefinition, type TurnLimits } from '../../../../lib/engine/walk/index.js';
+
+const NO = { code: 'EXCEPTION', name: 'Error', message: 'no', retryable: true };
 
 /** A run of a graph whose rows stand in memory: workers bring visits to their ends, in whatever order. */
 export class WalkedRun {
@@ -46,8 +48,14 @@ export class WalkedRun {
     );
   }
 
-  /** Ends visits, and fires escalations, in one call of the store, as a grouped record does. */
-  complete(ended: readonly StageRunState[], output: unknown = null, outcome?: string): void {
+  /** Ends visits, and fires escalations, in one call of the store, as a grouped record does; of those some with a failure for good. */
+  complete(
+    ended: readonly StageRunState[],
+    output: unknown = null,
+    outcome?: string,
+    failed: readonly StageRunState[] = [],
+  ): void {
+    for (const row of failed) Object.assign(row, { status: 'FAILED', attempt: row.attempt + 1 });
     for (const row of ended) {
       if (!isEscalation(row)) this.worked.set(row.node, (this.worked.get(row.node) ?? 0) + 1);
       Object.assign(row, { status: 'COMPLETED', output: JSON.stringify(output), ...(outcome && { outcome }) });
@@ -57,7 +65,19 @@ export class WalkedRun {
         ? { type: 'escalation-ended' as const, stageRunId: row.id, failure: null }
         : { type: 'node-settled' as const, node: row.node, visit: row.visit },
     );
-    this.#apply(decideSettled(this.#definition, this.#state(), events, this.#context));
+    const failures = failed.map(({ id, key }) => ({ type: 'stage-failed' as const, stageRunId: id, key, failure: NO }));
+    this.#apply(decideSettled(this.#definition, this.#state(), [...failures, ...events], this.#context));
+  }
+
+  /** A manual retry of the run, which has failed; or why there is none. */
+  retry(): string | undefined {
+    if (this.end?.to !== 'FAILED') throw new Error('It has not failed.');
+    const { node } = this.end.failure;
+    const decision = decideRetry(this.#definition, { ...this.#state(), status: 'FAILED' }, node, this.#context);
+    if ('refused' in decision) return decision.refused;
+    this.end = null;
+    this.#apply(decision.transition);
+    return undefined;
   }
 
   /** The same, each escalation by the outcome that its edge has; those without an edge have told somebody. */
@@ -100,7 +120,12 @@ export class WalkedRun {
     };
   }
 
-  #apply({ stageRuns, events, run, cancelled = [], leftBy = {}, cancelOpen }: Transition): void {
+  #apply({ stageRuns, events, run, reopened, cancelled = [], leftBy = {}, cancelOpen }: Transition): void {
+    for (const { id } of reopened) {
+      const row = this.stageRuns.find((candidate) => candidate.id === id)!;
+      if (row.status !== 'FAILED' && row.status !== 'CANCELLED') throw new Error(`${row.key} is ${row.status}.`);
+      Object.assign(row, { status: 'PENDING' });
+    }
     for (const row of stageRuns) {
       const { id, node, key, stage, visit, status, ordinal, output = null, outcome = null } = row;
       if (this.stageRuns.some((other) => other.key === key && other.visit === visit))
@@ -114,6 +139,6 @@ export class WalkedRun {
     }
     if (cancelOpen) for (const row of this.open) Object.assign(row, { status: 'CANCELLED' });
     this.events.push(...events.map(({ type }) => type));
-    this.end = run ?? this.end;
+    if (run && run.to !== 'RUNNING') this.end = run;
   }
 }
