@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager, EntityMetadata, EntitySubscriberInterface, QueryRunner } from 'typeorm';
+import { subscribe } from './host-subscriber.js';
 
 /** A change that TypeORM tells of, of one entity. Values are those of its columns, by property. */
 export interface EntityChangeSeen {
@@ -43,12 +44,7 @@ export class EntityChanges implements EntitySubscriberInterface<object> {
 
   /** From now on, through this DataSource. Returns what ends it. */
   watch(host: DataSource): () => void {
-    const subscribers = host.subscribers as EntitySubscriberInterface[];
-    subscribers.push(this);
-    return () => {
-      const at = subscribers.indexOf(this);
-      if (at >= 0) subscribers.splice(at, 1);
-    };
+    return subscribe(host, this);
   }
 
   afterInsert(told: Told): Promise<void> | void {

@@ -1,7 +1,8 @@
-import type { DataSource, EntityManager, EntitySubscriberInterface } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { ownedBy } from '../row-level-security/owner-setting.js';
 import { inTurn } from '../row-level-security/turns.js';
 import type { EntitySubject } from './entity-subject.js';
+import { subscribe } from './host-subscriber.js';
 import { SubjectSubscriber, type ChangedSubject } from './subject-subscriber.js';
 import { findEntitySubjects, type ReadMark } from './find-entity-subjects.js';
 
@@ -37,13 +38,7 @@ export class EntitySubjects {
   ): (() => void) | undefined {
     const marked = [...this.byType.values()];
     if (marked.length === 0) return undefined;
-    const subscriber = new SubjectSubscriber(marked, onChanged, onError);
-    const subscribers = this.host.subscribers as EntitySubscriberInterface[];
-    subscribers.push(subscriber);
-    return () => {
-      const at = subscribers.indexOf(subscriber);
-      if (at >= 0) subscribers.splice(at, 1);
-    };
+    return subscribe(this.host, new SubjectSubscriber(marked, onChanged, onError));
   }
 
   /**
