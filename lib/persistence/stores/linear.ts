@@ -18,9 +18,11 @@ export function isPlain({ outcome, transition }: LinearRecord): boolean {
     transition.cancelled !== undefined
   )
     return false;
-  const waiting = transition.stageRuns.filter(({ status }) => status === 'PENDING').length;
-  const passed = transition.stageRuns.filter(hasPassed).length;
-  if (waiting + passed < transition.stageRuns.length) return false;
+  let waiting = 0;
+  for (const row of transition.stageRuns) {
+    if (row.status === 'PENDING') waiting += 1;
+    else if (!hasPassed(row)) return false;
+  }
   return transition.run ? transition.run.to === 'COMPLETED' && waiting === 0 : waiting === 1;
 }
 

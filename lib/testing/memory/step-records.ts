@@ -48,8 +48,8 @@ export interface EventRecord {
   readonly subjectType: string | null;
   readonly subjectId: string | null;
   readonly payload: JsonText;
+  readonly source: JsonText | null;
   /** Hex of the digest. */
-  readonly source: string | null;
   readonly messageDigest: string | null;
   readonly createdAt: number;
   /** Of an event: its matching has ended. */

@@ -131,7 +131,7 @@ export interface RecordAnswer {
 export const record = (t: TableNames): Statement => ({ name: 'record', text: recordText(t, false) });
 
 /** The same where graphs are among them: outcomes with names, later visits, and nodes that a run passes on its way. */
-export const recordPassing = (t: TableNames): Statement => ({ name: 'record_passing', text: recordText(t, true) });
+export const recordPassing = (t: TableNames): Statement => ({ name: 'record-passing', text: recordText(t, true) });
 
 function recordText(t: TableNames, passing: boolean): string {
   const now = clock('$1');
