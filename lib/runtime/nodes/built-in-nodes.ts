@@ -2,6 +2,7 @@ import type { RuntimeStageType } from '../execution/definition-source.js';
 import { approvalNode } from './approval-node.js';
 import { emitEventNode } from './emit-event-node.js';
 import type { BuiltInNode, NodeBody } from './node-work.js';
+import { ownType } from './own-type.js';
 import { passedNode } from './passed-node.js';
 import { setFieldNode } from './set-field-node.js';
 import { startWorkflowNode } from './start-workflow-node.js';
@@ -27,18 +28,7 @@ const NODES: Readonly<Record<string, BuiltInNode>> = {
 };
 
 const TYPES: ReadonlyMap<string, RuntimeStageType> = new Map(
-  Object.entries(NODES).map(([id, { sideEffect }]) => [
-    id,
-    Object.freeze<RuntimeStageType>({
-      id,
-      inputSchema: null,
-      outputSchema: null,
-      ability: null,
-      sideEffect,
-      hasCompletionCheck: false,
-      outcomes: null,
-    }),
-  ]),
+  Object.entries(NODES).map(([id, { sideEffect }]) => [id, ownType(id, sideEffect)]),
 );
 
 /** What the runtime needs to know of a built-in node type, as of a `@Stage`. */

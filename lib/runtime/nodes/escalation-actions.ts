@@ -2,6 +2,7 @@ import type { CompiledEscalation } from '../../engine/graph/index.js';
 import type { RuntimeStageType } from '../execution/definition-source.js';
 import { notifyAction } from './notify-action.js';
 import type { NodeWork } from './node-work.js';
+import { ownType } from './own-type.js';
 import { reassignAction } from './reassign-action.js';
 
 /** What an action of the engine's own is given when its time has come. */
@@ -35,20 +36,7 @@ const ACTIONS: Readonly<Record<string, EscalationBody>> = {
   take_edge: takeEdgeAction,
 };
 
-const TYPES: ReadonlyMap<string, RuntimeStageType> = new Map(
-  Object.keys(ACTIONS).map((id) => [
-    id,
-    Object.freeze<RuntimeStageType>({
-      id,
-      inputSchema: null,
-      outputSchema: null,
-      ability: null,
-      sideEffect: true,
-      hasCompletionCheck: false,
-      outcomes: null,
-    }),
-  ]),
-);
+const TYPES: ReadonlyMap<string, RuntimeStageType> = new Map(Object.keys(ACTIONS).map((id) => [id, ownType(id, true)]));
 
 /** What the runtime needs to know of an action of the engine's own, as of a `@Stage`. */
 export function actionType(type: string): RuntimeStageType | undefined {
