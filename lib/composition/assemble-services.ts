@@ -1,5 +1,4 @@
 import { ContextCapture, outsideOfRequests, type ContextRunner, type OwnerBoundary } from '../context/index.js';
-import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
 import type { OwnerScope } from '../engine/ports/index.js';
 import type { SubjectSource } from '../runtime/execution/subject-source.js';
 import { AnnotationsService } from '../services/annotations.service.js';
@@ -36,6 +35,7 @@ import { WorkflowOperator } from '../services/workflow-operator.js';
 import { WorkflowService } from '../services/workflow.service.js';
 import type { Approvers } from './approvers.js';
 import type { RuntimeParts } from './runtime-parts.js';
+import { turnLimits } from './turn-limits.js';
 
 export interface ServiceAssembly {
   readonly ready: EngineReady;
@@ -101,10 +101,7 @@ export function assembleServices(
     approvers,
     stageType: (id) => registry.stageType(id),
     systemActor: () => outsideOfRequests(options.systemActor ?? ((): null => null)),
-    limits: {
-      maxOutputBytes: options.limits.maxOutputBytes,
-      maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations,
-    },
+    limits: turnLimits(options),
   });
   const workflows = new WorkflowService({
     ready,

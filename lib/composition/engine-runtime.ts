@@ -7,7 +7,6 @@ import type { StageGate } from '../runtime/execution/stage-gate.js';
 import type { SubjectSource } from '../runtime/execution/subject-source.js';
 import type { StartChild } from '../runtime/steps/attempt-replay.js';
 import type { StepCrashes } from '../runtime/steps/step-crashes.js';
-import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
 import type { NodeHost, SubjectWriter } from '../runtime/nodes/index.js';
 import { LiveSteps } from '../runtime/steps/live-steps.js';
 import { StepWriter } from '../runtime/steps/step-writer.js';
@@ -57,6 +56,7 @@ import type {
 } from '../engine/ports/index.js';
 import type { ResolvedWorkflowOptions } from '../interfaces/resolved-workflow-options.js';
 import type { DefinitionSource } from '../runtime/execution/definition-source.js';
+import { turnLimits } from './turn-limits.js';
 
 export interface EngineRuntimeParts {
   readonly options: ResolvedWorkflowOptions;
@@ -162,7 +162,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
     maxOutputBytes,
     nextId,
     nodes: {
-      limits: { maxOutputBytes, maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations },
+      limits: turnLimits(options),
       emit: emitEvent,
       approvals: parts.approvals,
       now: () => store.now(),

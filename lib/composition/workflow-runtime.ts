@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 
 import type { PolicyStageAuthorizer } from '../authorization/index.js';
 import { ContextRunner, outsideOfRequests, OwnerBoundary } from '../context/index.js';
-import { DEFAULT_GRAPH_LIMITS } from '../engine/graph/index.js';
 import { ShuttingDownError } from '../errors/index.js';
 import type { OwnerContext } from '../interfaces/index.js';
 import { within } from '../runtime/background/within.js';
@@ -45,6 +44,7 @@ import { RelaySink } from './relay-sink.js';
 import { Retryable } from './retryable.js';
 import type { RuntimeParts } from './runtime-parts.js';
 import { Subjects } from './subjects.js';
+import { turnLimits } from './turn-limits.js';
 
 export const WORKFLOW_RUNTIME = Symbol.for('nestjs-workflow-engine:runtime');
 
@@ -233,8 +233,7 @@ export class WorkflowRuntime {
   #engineOn(storage: EngineStorage): Engine {
     const { overrides, registry, log } = this.#parts;
     const workbench = graphWorkbench(registry, this.#parts.options);
-    const { maxOutputBytes } = this.#parts.options.limits;
-    const limits = { maxOutputBytes, maxLoopIterations: DEFAULT_GRAPH_LIMITS.maxLoopIterations };
+    const limits = turnLimits(this.#parts.options);
     const graphs = new PublishedGraphs({ store: storage.store, workbench, limits, log });
     // Asked by workers and relays, which any request may have woken.
     const ask = this.#parts.options.systemActor ?? ((): null => null);

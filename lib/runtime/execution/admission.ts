@@ -1,9 +1,9 @@
-import { decodeJson } from '../../engine/codec/index.js';
 import { AuthorizationDeniedError } from '../../errors/index.js';
 import type { RunInfo, StageAuthorization } from '../../interfaces/index.js';
 import type { Attempt } from './attempt.js';
 import { completionRow, type ReadLedger } from './completion.js';
 import type { StageGate } from './stage-gate.js';
+import { inputOf } from './stage-input.js';
 
 /** Whom an attempt acts for, as its context has it, and about what. */
 export interface Acting {
@@ -58,14 +58,14 @@ async function phaseOf(attempt: Attempt, ledger: ReadLedger): Promise<StageAutho
 
 /** Its input is decoded when somebody looks: most policies don't, and it may be large. */
 function runInfo({ job }: Attempt): RunInfo {
-  const { id, definitionId: definition, definitionVersion: version, subject, input } = job.run;
+  const { id, definitionId: definition, definitionVersion: version, subject } = job.run;
   return {
     id,
     definition,
     version,
     subject,
     get input() {
-      return decodeJson(input, `The input of run ${id}`);
+      return inputOf(job.run);
     },
   };
 }

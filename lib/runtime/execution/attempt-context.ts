@@ -1,4 +1,3 @@
-import { decodeJson } from '../../engine/codec/index.js';
 import type {
   AnnotateOptions,
   LogLevel,
@@ -20,13 +19,13 @@ import { EarlierOutputs } from './earlier-outputs.js';
 import type { AttemptSubject } from './attempt-subject.js';
 import { outcome } from './outcome.js';
 import { skipped } from './skipped.js';
+import { inputOf } from './stage-input.js';
 import { suspended } from './suspended.js';
 import type { AttemptNotebook } from './attempt-notebook.js';
 import { isInsideStep, type AttemptReplay } from '../steps/attempt-replay.js';
 
 /** What an attempt's context is made of, beyond the attempt. */
 export interface AttemptContextParts {
-  readonly input: unknown;
   readonly owner: unknown;
   readonly actor: unknown;
   readonly subject: AttemptSubject;
@@ -56,9 +55,9 @@ export class AttemptContext implements StageContext {
   #run: RunInfo | undefined;
   #earlier: EarlierOutputs | undefined;
 
-  constructor(attempt: Attempt, parts: AttemptContextParts) {
+  constructor(attempt: Attempt, parts: AttemptContextParts, input: unknown) {
     const { job, served } = attempt;
-    this.input = parts.input;
+    this.input = input;
     this.config = served.stage.config;
     this.owner = parts.owner;
     this.actor = parts.actor;
@@ -75,13 +74,14 @@ export class AttemptContext implements StageContext {
   }
 
   get run(): RunInfo {
-    const { id, definitionId, definitionVersion, subject, input } = this.#attempt.job.run;
+    const { run } = this.#attempt.job;
+    const { id, definitionId, definitionVersion, subject } = run;
     this.#run ??= {
       id,
       definition: definitionId,
       version: definitionVersion,
       subject,
-      input: decodeJson(input, `The input of run ${id}`),
+      input: inputOf(run),
     };
     return this.#run;
   }

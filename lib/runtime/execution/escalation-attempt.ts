@@ -5,6 +5,7 @@ import type { Attempt } from './attempt.js';
 import type { RunnableStage } from './definition-source.js';
 import { starterOf, valuesOf, type AtNode, type NodeAttemptParts } from './node-attempt.js';
 import type { ServedNode } from './served-stages.js';
+import { inputOf } from './stage-input.js';
 
 /** An attempt at what an escalation of a node is for. */
 export class EscalationAttempt implements AtNode {
@@ -29,7 +30,7 @@ export class EscalationAttempt implements AtNode {
   async input(): Promise<unknown> {
     const { input } = this.escalation;
     if (input) return this.#values.fixedMap('input', input);
-    return JSON.parse(this.attempt.job.run.input);
+    return inputOf(this.attempt.job.run);
   }
 
   get handler(): RunnableStage | undefined {

@@ -8,6 +8,7 @@ import type { AttemptContext } from './attempt-context.js';
 import type { Attempt } from './attempt.js';
 import type { RunnableStage } from './definition-source.js';
 import type { ServedNode } from './served-stages.js';
+import { inputOf } from './stage-input.js';
 
 export interface NodeAttemptParts extends NodeHost {
   /** What expressions may read of a subject that was loaded. */
@@ -52,7 +53,7 @@ export class NodeAttempt implements AtNode {
   async input(): Promise<unknown> {
     const { node } = this.served;
     if (node.input) return this.#values.fixedMap('input', node.input);
-    return node.builtIn && node.type !== 'start_workflow' ? null : JSON.parse(this.attempt.job.run.input);
+    return node.builtIn && node.type !== 'start_workflow' ? null : inputOf(this.attempt.job.run);
   }
 
   /** What does the node's work where that is the engine's own; undefined for a stage of the host's. */

@@ -183,9 +183,9 @@ export class StageExecution {
     const subject = new AttemptSubject(job.run, subjects);
     const inside = async (owner: unknown): Promise<BodyEnd> => {
       const { actor } = surroundings;
-      const given = { input: null, owner, actor, subject, definitions, log, open: this.#openers };
+      const given = { owner, actor, subject, definitions, log, open: this.#openers };
       const { ofGraph } = served;
-      const atNode = ofGraph && this.#atNode(ofGraph, attempt, new AttemptContext(attempt, given));
+      const atNode = ofGraph && this.#atNode(ofGraph, attempt, new AttemptContext(attempt, given, null));
       // Not before a cancel hook: what was begun with leave may be undone without.
       if (job.kind === 'execute') {
         // A run that is about nothing, and a stage that nobody is asked about, cost no tick.
@@ -193,7 +193,7 @@ export class StageExecution {
         const loaded = loading ? await loading : null;
         if (atNode && (await atNode.isLeftOut()))
           return { kind: 'ended', outcome: { kind: 'skipped', reason: 'when' } };
-        const admitted = admission(attempt, { owner, actor: surroundings.actor, subject: loaded }, this.#admission);
+        const admitted = admission(attempt, { owner, actor, subject: loaded }, this.#admission);
         if (admitted) await admitted;
         // Either may have taken seconds: nothing of the stage is begun for an attempt that is over by now.
         if ((loading || admitted) && isOver(attempt)) return { kind: 'abandoned' };
@@ -207,7 +207,7 @@ export class StageExecution {
           attempt: job.stageRun.attempt,
           ownerId: job.run.ownerId,
         }));
-      return call(handler, new AttemptContext(attempt, { ...given, input }));
+      return call(handler, new AttemptContext(attempt, given, input));
     };
     return scope.run(surroundings, inside, () => attempt.dropped());
   }

@@ -1,5 +1,5 @@
 import { decodeJson } from '../../engine/codec/index.js';
-import type { ClaimedJob } from '../../engine/ports/index.js';
+import type { ClaimedJob, ClaimedRun } from '../../engine/ports/index.js';
 import { decodeOutput, nodeOutput } from '../../engine/state/node-output.js';
 import type { AtNode } from './node-attempt.js';
 import { parseInput } from './parse-payload.js';
@@ -19,6 +19,9 @@ export async function readInput({ run, earlier }: ClaimedJob, served: ServedStag
   const before = node.index === 0 ? undefined : compiled.nodes[node.index - 1]!;
   const given = before
     ? decodeOutput(nodeOutput(before, earlier))
-    : await parseInput(definition.inputSchema, decodeJson(run.input, `The input of run ${run.id}`), compiled.id);
+    : await parseInput(definition.inputSchema, inputOf(run), compiled.id);
   return parseInput(type.inputSchema, given, `stage ${stage.key}`);
 }
+
+/** What the run was started with, decoded anew for each caller. */
+export const inputOf = ({ id, input }: ClaimedRun): unknown => decodeJson(input, `The input of run ${id}`);

@@ -1,5 +1,6 @@
 import type { Expression } from '../../engine/expression/index.js';
 import type { CompiledGraph, CompiledGraphNode } from '../../engine/graph/index.js';
+import type { TurnLimits } from '../../engine/walk/index.js';
 import type { StageContext } from '../../interfaces/index.js';
 import type { ApprovalHost } from './approval-host.js';
 import type { NodeValues } from './node-values.js';
@@ -22,7 +23,7 @@ export interface NodeWork {
 
 /** What nodes need of the engine. */
 export interface NodeHost {
-  readonly limits: { readonly maxOutputBytes: number; readonly maxLoopIterations: number };
+  readonly limits: TurnLimits;
   /** Stores an event for the owner of the run that is at work. The same `messageId` again: nothing, so that it may be repeated. */
   readonly emit: (event: NodeEvent) => Promise<unknown>;
   readonly subjects: SubjectWriter;
