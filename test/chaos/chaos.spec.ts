@@ -85,11 +85,12 @@ describe('worker processes on one database', () => {
     frozen = 0;
     const lost = await held[frozen]!.held();
     workers[frozen]!.freeze();
-    await strikeAll();
+    // Bodies go on only now: a stage that is lost is first in the queue, but it has to find a free slot.
     await until(async () => (await count(`${LOST} AND stage_run_id = ANY ('{${lost.join()}}')`)) > 0);
     const others = held.filter((_worker, at) => at !== frozen);
     for (const worker of others) worker.grant(BETWEEN_KILLS);
     await Promise.race(others.map((worker) => worker.enters(lost)));
+    await strikeAll();
     workers[frozen]!.thaw();
     held[frozen]!.grant(lost.length);
     frozen = undefined;
