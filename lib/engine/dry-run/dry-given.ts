@@ -7,9 +7,9 @@ export interface DryGiven {
   readonly input: JsonText;
   readonly world: DryWorld;
   /** What stages and others would give, by node. */
-  readonly outputs: Readonly<Record<string, unknown>>;
+  readonly outputs: ReadonlyMap<string, unknown>;
   /** How they would end, by node, where the graph alone does not say. */
-  readonly outcomes: Readonly<Record<string, string>>;
+  readonly outcomes: ReadonlyMap<string, string>;
   readonly limits: TurnLimits & {
     /** More visits than this are not shown. */
     readonly maxSteps: number;

@@ -94,18 +94,20 @@ async function lookAt(stage: CompiledStage, at: At): Promise<StageLook> {
     if ('failure' in accepted) return failed('Fails: its input does not fit its schema.', accepted.failure, input);
     input = accepted.value;
   }
-  const said = Object.hasOwn(given.outputs, stage.key);
+  const said = given.outputs.has(stage.key);
   if (!said) unknown.push('what it gives: it was not run');
   const asks = type?.ability ? `, after "${type.ability}" was allowed` : '';
   const limit = stage.timeoutMs === null ? '' : `, within ${formatDuration(stage.timeoutMs)}`;
-  const gives = said ? `, and gives ${shown(given.outputs[stage.key])}` : '';
+  const gives = said ? `, and gives ${shown(given.outputs.get(stage.key))}` : '';
   const step = {
     would: `Runs the stage ${stage.stage}${asks}${limit}${gives}.`,
-    outcome: given.outcomes[stage.key] ?? 'done',
+    outcome: given.outcomes.get(stage.key) ?? 'done',
     ...(input !== undefined && { given: input }),
     ...(unknown.length > 0 && { unknown }),
   };
-  const output: Handed = said ? { known: true, value: given.outputs[stage.key] } : { known: false, from: stage.key };
+  const output: Handed = said
+    ? { known: true, value: given.outputs.get(stage.key) }
+    : { known: false, from: stage.key };
   return { step, output, skipped: false, assumes };
 }
 

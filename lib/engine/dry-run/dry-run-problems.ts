@@ -21,8 +21,8 @@ interface Problem {
 /** What a dry run cannot take for given: of nodes that there are not, or that say it themselves. */
 export function dryRunProblems(
   definition: CompiledDefinition | CompiledGraph,
-  outputs: Readonly<Record<string, unknown>>,
-  outcomes: Readonly<Record<string, string>>,
+  outputs: ReadonlyMap<string, unknown>,
+  outcomes: ReadonlyMap<string, string>,
 ): Problem[] {
   const nodes = nodesOf(definition);
   const problems: Problem[] = [];
@@ -33,13 +33,13 @@ export function dryRunProblems(
     problems.push({ path: `${path}.${id}`, message: `is about no node of ${definition.id}${hint}` });
     return false;
   };
-  for (const id of Object.keys(outputs)) {
+  for (const id of outputs.keys()) {
     if (!known('outputs', id)) continue;
     const node = nodes.get(id);
     if (node?.builtIn && OWN_OUTPUT.has(node.type))
       problems.push({ path: `outputs.${id}`, message: `is what the ${node.type} itself says; say what it reads` });
   }
-  for (const [id, outcome] of Object.entries(outcomes)) {
+  for (const [id, outcome] of outcomes) {
     if (!known('outcomes', id)) continue;
     const possible = outcomesOf(nodes.get(id) ?? null);
     if (!possible.includes(outcome))

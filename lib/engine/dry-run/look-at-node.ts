@@ -41,7 +41,7 @@ export async function lookAtNode(place: DryPlace): Promise<Look> {
   const look = await (node.builtIn ? LOOKS[node.type]! : lookAtStage)(place);
   const stale = DECIDING.has(node.type) ? [...values.stale] : [];
   const unknown = [...asked.unknown, ...(look.unknown ?? []), ...values.stale];
-  const said = given.outcomes[node.id] !== undefined;
+  const said = given.outcomes.has(node.id);
   return { ...look, unknown, assumes: look.assumes === true || (asked.assumes && !said) || stale.length > 0 };
 }
 
@@ -52,7 +52,7 @@ function askWhen(place: DryPlace): Look | { readonly unknown: readonly string[];
   const answer = values.evaluate(node.when);
   if (answer.kind === 'failed') return expressionFailed(place, `when: ${answer.problem}`);
   const leads = onward(place.node, node.skipOutcome ?? SKIPPED);
-  const said = given.outcomes[node.id] === SKIPPED;
+  const said = given.outcomes.get(node.id) === SKIPPED;
   if (answer.kind === 'value' ? answer.value !== true : said) {
     const would = passedSentence(node, SKIPPED, null);
     const of = { outcome: SKIPPED, output: 'null', outputKnown: true, skipped: true } as const;

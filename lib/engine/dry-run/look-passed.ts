@@ -62,7 +62,7 @@ function assumed(
   possible: readonly string[],
   output: (outcome: string) => string,
 ): Look {
-  const said = given.outcomes[node.id];
+  const said = given.outcomes.get(node.id);
   const outcome = said ?? possible[0]!;
   const ways = possible.map((one) => `"${one}" leads to ${node.edges.get(one)}`);
   const taken = said === undefined ? 'is assumed' : 'was said';
@@ -94,7 +94,7 @@ export function lookAtLoop(place: DryPlace): Look {
   // What a loop turns over is read when it is entered, and kept; a `while` is asked at each turn.
   const why = entered || holds !== undefined ? values.unknownIn([...node.expressions.values()]) : [];
   if (why.length === 0) return passed(place);
-  const said = given.outcomes[node.id];
+  const said = given.outcomes.get(node.id);
   const unknown = [...why, `how often it turns: after the last turn it goes on to ${node.edges.get(DONE)}`];
   const assumes = said === undefined;
   if (said === DONE) return { would: `Does not turn, as was said, ${onward(node, DONE)}.`, ...done, unknown };

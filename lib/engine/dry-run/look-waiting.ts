@@ -51,7 +51,7 @@ function lookAtEvent(place: DryPlace, config: Extract<WaitConfig, { event: unkno
       ...(said.outputKnown ? [] : ['what the event says: nobody has told of it']),
     ]),
     ...said,
-    ...(node.edges.has('timeout') && place.given.outcomes[node.id] === 'timeout' && NOTHING),
+    ...(node.edges.has('timeout') && place.given.outcomes.get(node.id) === 'timeout' && NOTHING),
   };
 }
 
@@ -61,7 +61,7 @@ function lookAtCondition(place: DryPlace, config: Extract<WaitConfig, { conditio
   const said = outputOf(place);
   const output = said.outputKnown ? said : { output: 'true', outputKnown: true };
   const waits = `Waits until ${config.condition}`;
-  if (answer.kind === 'value' && answer.value === true && place.given.outcomes[place.node.id] === undefined) {
+  if (answer.kind === 'value' && answer.value === true && !place.given.outcomes.has(place.node.id)) {
     return { would: `${waits}: it holds already, ${onward(place.node, DONE)}.`, outcome: DONE, ...output };
   }
   const why = answer.kind === 'unknown' ? answer.why : ['when it holds: it does not now'];

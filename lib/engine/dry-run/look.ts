@@ -44,8 +44,8 @@ export function expressionFailed({ node }: DryPlace, problem: string): Look {
 
 /** What is known of an output by what the caller said of it. */
 export function outputOf({ node, given }: DryPlace): { readonly output: JsonText; readonly outputKnown: boolean } {
-  if (!Object.hasOwn(given.outputs, node.id)) return { output: 'null', outputKnown: false };
-  return { output: JSON.stringify(given.outputs[node.id] ?? null), outputKnown: true };
+  if (!given.outputs.has(node.id)) return { output: 'null', outputKnown: false };
+  return { output: JSON.stringify(given.outputs.get(node.id) ?? null), outputKnown: true };
 }
 
 /** How a node ends of which the graph alone does not say it: as the caller said, or as it usually does. */
@@ -54,7 +54,7 @@ export function wayOf(
   usual: string,
   possible: readonly string[],
 ): { readonly outcome: string; readonly unknown: readonly string[]; readonly assumes: boolean } {
-  const said = given.outcomes[node.id];
+  const said = given.outcomes.get(node.id);
   if (said !== undefined) return { outcome: said, unknown: [], assumes: false };
   if (possible.length < 2) return { outcome: usual, unknown: [], assumes: false };
   const ways = possible.map((one) => `"${one}" leads to ${node.edges.get(one) ?? 'a failure'}`).join(', ');

@@ -13,11 +13,11 @@ export interface DryRunOptions extends Pick<StartOptions, 'subject' | 'owner' | 
   readonly outcomes?: Readonly<Record<string, string>>;
 }
 
-/** The same, checked. */
+/** The same, checked: by node, whatever its id is. */
 export interface ReadDryRun {
   readonly start: StartOptions;
-  readonly outputs: Readonly<Record<string, unknown>>;
-  readonly outcomes: Readonly<Record<string, string>>;
+  readonly outputs: ReadonlyMap<string, unknown>;
+  readonly outcomes: ReadonlyMap<string, string>;
 }
 
 const KNOWN = ['subject', 'owner', 'actor', 'outputs', 'outcomes'];
@@ -36,7 +36,7 @@ export function readDryRun(options: DryRunOptions, where: string): ReadDryRun {
   if (problems.length > 0) throw refused(where, problems);
   // As they would be stored.
   const stored = decodeJson(encodeJson(outputs, { kind: 'input', what: 'outputs' }), 'outputs');
-  return { start, outputs: stored as ReadDryRun['outputs'], outcomes: { ...outcomes } };
+  return { start, outputs: new Map(Object.entries(stored as object)), outcomes: new Map(Object.entries(outcomes)) };
 }
 
 /** What is said of nodes must be about nodes that there are. @throws InvalidOptionsError */

@@ -40,6 +40,24 @@ const world = { subject: { place: 'Rome' }, subjectName: { type: 'expense', id: 
 const approvers = { leads: ['ann', 'bob', 'cleo'] };
 
 describe('dryRunGraph', () => {
+  it('RUN-7: takes no name that objects have of themselves for what was said of a node', async () => {
+    const nodes = [
+      { id: 'constructor', type: 'condition', config: { if: 'output("toString").ok' } },
+      stage('toString'),
+      stage('valueOf', { when: 'output("toString").ok' }),
+      end('end'),
+    ];
+    const edges = [
+      { from: 'toString', to: 'constructor' },
+      { from: 'constructor', outcome: 'true', to: 'valueOf' },
+      { from: 'constructor', outcome: 'false', to: 'end' },
+      { from: 'valueOf', to: 'end' },
+    ];
+    const told = await dry(await compile({ id: 'names', start: 'toString', nodes, edges }));
+    expect(told.problems).toEqual([]);
+    expect(wayOf(told)).toEqual(['toString done', 'constructor true', 'valueOf done', 'end done']);
+  });
+
   it('RUN-7: says what is not known, goes on as usual, and marks what follows', async () => {
     const told = await dry(await compile(EXPENSE, types), { input: { amount: 1200 }, world, approvers });
     expect(told).toEqual({

@@ -23,8 +23,10 @@ export async function compile(
   return validation.graph;
 }
 
-export type Given = Partial<Omit<DryGiven, 'input' | 'world'>> & {
+export type Given = Partial<Pick<DryGiven, 'limits'>> & {
   readonly input?: unknown;
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly outcomes?: Readonly<Record<string, string>>;
   readonly world?: Partial<DryGiven['world']>;
   readonly stages?: Readonly<Record<string, Partial<DryStage>>>;
   readonly approvers?: Readonly<Record<string, unknown>>;
@@ -43,8 +45,8 @@ export function givenOf({ input = {}, world, outputs = {}, outcomes = {}, limits
   return {
     input: JSON.stringify(input),
     world: { ...nobody, now: new Date('2026-03-01T10:00:00Z'), ...world },
-    outputs,
-    outcomes,
+    outputs: new Map(Object.entries(outputs)),
+    outcomes: new Map(Object.entries(outcomes)),
     limits: { maxOutputBytes: 65_536, maxLoopIterations: 1_000, maxSteps: 100_000, ...limits },
   };
 }
