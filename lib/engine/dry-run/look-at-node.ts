@@ -1,5 +1,5 @@
 import { SKIPPED } from '../graph/index.js';
-import { isInline, isWhenInline } from '../walk/index.js';
+import { isInline, isWhenAsked, isWhenInline } from '../walk/index.js';
 import { lookAtApproval } from './look-at-approval.js';
 import { lookAtStage } from './look-at-stage.js';
 import { lookAtEmitEvent, lookAtSetField, lookAtStartWorkflow, lookAtTransition } from './look-changing.js';
@@ -47,8 +47,8 @@ export async function lookAtNode(place: DryPlace): Promise<Look> {
 
 /** The node is skipped, or fails; or what of its `when` is not known. */
 function askWhen(place: DryPlace): Look | { readonly unknown: readonly string[]; readonly assumes: boolean } {
-  const { node, values, given } = place;
-  if (node.when === null) return { unknown: [], assumes: false };
+  const { graph, node, visits, values, given } = place;
+  if (node.when === null || !isWhenAsked(graph, node, visits)) return { unknown: [], assumes: false };
   const answer = values.evaluate(node.when);
   if (answer.kind === 'failed') return expressionFailed(place, `when: ${answer.problem}`);
   const leads = onward(place.node, node.skipOutcome ?? SKIPPED);

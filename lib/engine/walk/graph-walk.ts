@@ -125,7 +125,9 @@ export class GraphWalk {
 
   #enter(node: CompiledGraphNode): void {
     if (!this.#count(node)) return;
-    if (node.when !== null && isWhenInline(node) && !this.context.stopsAt?.(node)) {
+    // A worker asks it, before anything else of the node.
+    if (!isWhenInline(node)) return this.#queue(node);
+    if (node.when !== null && !this.context.stopsAt?.(node)) {
       const answer = node.when.evaluate(this.#values());
       if (!answer.ok) return this.#failed(node, `when: ${answer.problem}`);
       if (answer.value !== true) return this.#leaveOut(node);

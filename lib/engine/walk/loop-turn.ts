@@ -77,6 +77,11 @@ export function isEntered(graph: CompiledGraph, node: CompiledGraphNode, visits:
   return false;
 }
 
+/** Whether the `when` of a node, if it has one, is asked at a visit: it lets a run into the node, and a loop that comes back from a turn was let in. */
+export function isWhenAsked(graph: CompiledGraph, node: CompiledGraphNode, visits: GraphVisits): boolean {
+  return !(node.builtIn && node.type === 'loop') || isEntered(graph, node, visits);
+}
+
 /** The outcome that a turn begins with. */
 export const TURN = 'each';
 

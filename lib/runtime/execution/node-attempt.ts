@@ -1,6 +1,6 @@
 import { decodeJson } from '../../engine/codec/index.js';
 import { DONE } from '../../engine/graph/index.js';
-import { GraphVisits, isWhenInline } from '../../engine/walk/index.js';
+import { GraphVisits, isWhenAsked, isWhenInline } from '../../engine/walk/index.js';
 import { closestName, UnknownOutcomeError } from '../../errors/index.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { builtInNode, NodeValues, type NodeHost } from '../nodes/index.js';
@@ -44,8 +44,8 @@ export class NodeAttempt implements AtNode {
 
   /** Whether its `when` says no, where the run could not ask it in passing. @throws ExpressionFailedError */
   async isLeftOut(): Promise<boolean> {
-    const { node } = this.served;
-    if (node.when === null || isWhenInline(node)) return false;
+    const { graph, node } = this.served;
+    if (node.when === null || isWhenInline(node) || !isWhenAsked(graph, node, this.#values.visits)) return false;
     return (await this.#values.fixed('when', node.when)) !== true;
   }
 

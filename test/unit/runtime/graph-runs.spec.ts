@@ -150,6 +150,49 @@ describe('a run of a graph', () => {
     expect(await engine.output(runId)).toEqual({ out: null, in: 'called' });
   });
 
+  it('GRAPH-4: a `when` that only a worker can ask is asked of what a run passes by itself, too; of a loop once, not at its turns', async () => {
+    const nodes = [
+      { id: 'small', type: 'condition', when: 'owner != null', config: { if: 'input.items == []' } },
+      { id: 'never', type: 'loop', when: 'owner != null', config: { count: 2 } },
+      { id: 'twice', type: 'loop', when: 'owner == null && output("again") == null', config: { count: 2 } },
+      {
+        id: 'each',
+        type: 'loop',
+        when: 'output("turn") == null',
+        config: { forEach: 'owner == null ? input.items : []' },
+      },
+      {
+        id: 'late',
+        type: 'loop',
+        when: 'owner == null && output("once") == null',
+        config: { while: 'owner == null && output("once") == null' },
+      },
+      ...['no', 'again', 'turn', 'once'].map((id) => work(id, 'turn')),
+      end(),
+      end('other'),
+    ];
+    const edges: GraphEdge[] = [
+      ...(['true', 'false'] as const).map((outcome): GraphEdge => ['small', 'other', outcome]),
+      ...[['small', 'never', 'skipped'] as const, ['never', 'no', 'each'] as const, ['no', 'never'] as const],
+      ...[['never', 'twice'] as const, ['twice', 'again', 'each'] as const, ['again', 'twice'] as const],
+      ...[['twice', 'each'] as const, ['each', 'turn', 'each'] as const, ['turn', 'each'] as const],
+      ...[
+        ['each', 'late'] as const,
+        ['late', 'once', 'each'] as const,
+        ['once', 'late'] as const,
+        ['late', 'end'] as const,
+      ],
+    ];
+    const turn = stage('turn', () => 'turned');
+    const runId = await start(nodes, edges, [turn], { input: { items: [1, 2] } });
+    expect(await visited(runId)).toEqual([
+      ...['small SKIPPED', 'never SKIPPED'],
+      ...['twice COMPLETED each', 'again COMPLETED', 'twice COMPLETED each', 'again COMPLETED', 'twice COMPLETED done'],
+      ...['each COMPLETED each', 'turn COMPLETED', 'each COMPLETED each', 'turn COMPLETED', 'each COMPLETED done'],
+      ...['late COMPLETED each', 'once COMPLETED', 'late COMPLETED done', 'end COMPLETED done'],
+    ]);
+  });
+
   it('GRAPH-3: an expression that gives nothing on these values fails the run with the node, and is not tried again', async () => {
     const nodes = [work('first', 'note', { input: { x: 'owner.name' } }), end()];
     const runId = await start(nodes, [['first', 'end']], [stage('note', () => null)]);

@@ -58,6 +58,21 @@ describe('dryRunGraph', () => {
     expect(wayOf(told)).toEqual(['toString done', 'constructor true', 'valueOf done', 'end done']);
   });
 
+  it('RUN-7: asks the `when` of a loop as it is entered, and not at its turns', async () => {
+    const nodes = [
+      { id: 'each', type: 'loop', when: 'output("turn") == null', config: { forEach: 'owner == null ? [1, 2] : []' } },
+      stage('turn'),
+      end('end'),
+    ];
+    const edges = [
+      { from: 'each', outcome: 'each', to: 'turn' },
+      { from: 'turn', to: 'each' },
+      { from: 'each', to: 'end' },
+    ];
+    const told = await dry(await compile({ id: 'turns', nodes, edges }), { outputs: { turn: 'turned' } });
+    expect(wayOf(told)).toEqual(['each each', 'turn done', 'each#2 each', 'turn#2 done', 'each#3 done', 'end done']);
+  });
+
   it('RUN-7: says what is not known, goes on as usual, and marks what follows', async () => {
     const told = await dry(await compile(EXPENSE, types), { input: { amount: 1200 }, world, approvers });
     expect(told).toEqual({
