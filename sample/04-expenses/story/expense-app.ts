@@ -1,8 +1,8 @@
 import type { INestApplication, LogLevel } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { DefinitionsService } from 'nestjs-workflow-engine';
 import { WorkflowTester } from 'nestjs-workflow-engine/testing';
 import { Webhook } from 'standardwebhooks';
-import { DataSource } from 'typeorm';
 import { AppModule, BANK_SECRET } from '../app/app.module.js';
 import { ErrorFilter } from '../app/error.filter.js';
 import { Bank } from '../workflow/bank.service.js';
@@ -55,13 +55,11 @@ export class ExpenseApp {
 
   /** The bank tells, signed, that it has booked what was paid for an expense. */
   async bankBooks(expense: string, receipt: string, secret = BANK_SECRET): Promise<Answer<unknown>> {
-    const [hook] = (await this.tester.app
-      .get(DataSource)
-      .query(`SELECT id FROM workflow_triggers WHERE trigger_id = 'bank'`)) as { id: string }[];
+    const [bank] = await this.tester.app.get(DefinitionsService).triggers('bank-statement');
     const body = JSON.stringify({ expense, receipt });
     const at = await this.tester.now();
     const id = `statement-${receipt}`;
-    const response = await fetch(`${this.url}/workflow-hooks/${hook!.id}`, {
+    const response = await fetch(`${this.url}/workflow-hooks/${bank!.hook}`, {
       method: 'POST',
       body,
       headers: {

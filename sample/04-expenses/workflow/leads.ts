@@ -15,8 +15,7 @@ export class Messenger {
   readonly sent: string[] = [];
 
   @OnWorkflowEvent('escalation:notified')
-  tell({ data }: WorkflowEvent<'escalation:notified'>): void {
-    const { to, message } = data as { to: readonly string[]; message: string | null };
+  tell({ data: { to, message } }: WorkflowEvent<'escalation:notified'>): void {
     this.sent.push(`${to.join(', ')}: ${message}`);
   }
 }
