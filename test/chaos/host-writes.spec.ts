@@ -3,6 +3,8 @@ import { WorkflowService } from 'nestjs-workflow-engine';
 import { freshDatabase } from '../support/database.js';
 import { brokenInvariants } from '../support/invariants.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
+import { untilAlone } from '../support/until.js';
+import { told } from '../e2e/faults/scenes.js';
 import { hostWritesModule, Listening, WRITES_TABLE } from './host-writes-flow.js';
 
 const KILLS = 7;
@@ -59,9 +61,8 @@ describe('transactions of the host in a process that is killed', () => {
       const points = FEWEST + Math.floor(Math.random() * (COUNT - 50));
       for (let point = 0; point < points; point++) await victim.waitFor('point');
       await victim.kill('SIGKILL');
-      // Its server processes may still be at what was sent before: nothing is judged before they are gone.
-      const gone = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
-      while ((await pool.query(gone)).rows[0].n > 0) await new Promise((resolve) => setImmediate(resolve));
+      // Nothing is judged before its server processes are gone.
+      await untilAlone(pool);
       expect(await apart()).toEqual({});
     }
     const survivor = ready.shift()!;
@@ -89,8 +90,9 @@ async function listening(url: string): Promise<string> {
   const app = await Test.createTestingModule({ imports: [hostWritesModule(url)] }).compile();
   await app.init();
   const workflows = app.get(WorkflowService);
+  const waits = told(app, 'stage:suspended');
   const { run } = await workflows.start(Listening, null);
-  while (!(await workflows.get(run)).waiting) await new Promise((resolve) => setImmediate(resolve));
+  await waits;
   await app.close();
   return run.id;
 }

@@ -1,6 +1,7 @@
 import { freshDatabase } from '../support/database.js';
 import { brokenInvariants } from '../support/invariants.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
+import { untilAlone } from '../support/until.js';
 import { BOOKINGS_TABLE, TRANSACTIONS_PER_RUN } from './transaction-flow.js';
 
 const RUNS = 24;
@@ -38,9 +39,8 @@ describe('ctx.transaction in a process that is killed', () => {
       if (kill === 0) await victim.waitFor('working');
       for (let point = 0; point < points; point++) await victim.waitFor('point');
       await victim.kill('SIGKILL');
-      // Its server processes may still be at what was sent before: nothing is judged before they are gone.
-      const gone = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
-      while ((await pool.query(gone)).rows[0].n > 0) await new Promise((resolve) => setImmediate(resolve));
+      // Nothing is judged before its server processes are gone.
+      await untilAlone(pool);
       expect((await pool.query(APART)).rows).toEqual([]);
       left.push((await pool.query('SELECT count(*)::int AS n FROM bookings')).rows[0].n);
     }

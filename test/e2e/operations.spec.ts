@@ -18,6 +18,7 @@ import type { TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { CONTEXT_KEYS } from '../../lib/context/context-keys.js';
+import { until } from '../support/until.js';
 import { startApp } from './app.js';
 
 const any = { input: z.any(), output: z.any() };
@@ -202,8 +203,7 @@ describe('operators’ calls on PostgreSQL', () => {
       const [child] = await children();
       return child && (await workflows.asOperator().get(child.id)).waiting ? child : undefined;
     };
-    let child = await waiting();
-    for (; !child; child = await waiting()) await new Promise((resolve) => setImmediate(resolve));
+    const child = await until(waiting);
     asked.length = 0;
     await as(ADA, () => workflows.cancel(run, 'with its child'));
     await expect(workflows.asOperator().result(child.id)).rejects.toMatchObject({ code: 'RUN_CANCELLED' });

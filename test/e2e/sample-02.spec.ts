@@ -6,6 +6,7 @@ import { Story, type StoryEnd } from '../../sample/02-onboarding/story/story.js'
 import { TravellingApp } from '../../sample/02-onboarding/story/travelling-app.js';
 import { testServerUrl } from '../support/database.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
+import { until } from '../support/until.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -265,8 +266,10 @@ describe('sample 02, onboarding', () => {
       const { id } = (await served.start(customer('kim'))).body;
       await served.completeProfile(id, profile);
       await served.decide(id, approval);
-      let view = await served.view(id);
-      while (view.billing?.stages[1]?.status !== 'SUSPENDED') view = await served.view(id);
+      const view = await until(async () => {
+        const now = await served.view(id);
+        return now.billing?.stages[1]?.status === 'SUSPENDED' && now;
+      });
       expect(view).toMatchObject({ status: 'RUNNING', billing: { stages: [{}, { status: 'SUSPENDED' }] } });
       expect(await sample.kill('SIGINT')).toEqual({ code: 130, signal: null });
     });

@@ -19,6 +19,8 @@ export interface FaultApp {
   /** Starts runs of `step`; their ids. */
   start(runs: number): Promise<string[]>;
   startAndWait(): Promise<unknown>;
+  /** What a run gave, or the code of what it ended with. */
+  ended(run: string): Promise<unknown>;
   /** Starts runs of `quick` and waits for their ends. */
   runToTheEnd(runs: number): Promise<void>;
   wake(times: number): Promise<WakeReport[]>;
@@ -63,6 +65,7 @@ export async function createFaultApp(): Promise<FaultApp> {
   return {
     start: async (runs) => (await workflows.startMany(Steps, inputs(runs))).map(({ run }) => run.id),
     endBodies,
+    ended: (run) => workflows.result(run).catch((error: { code?: string }) => error.code),
     startAndWait: () => workflows.startAndWait(Steps, { n: 1 }),
     runToTheEnd: async (runs) => {
       const started = await workflows.startMany(Quicks, inputs(runs));

@@ -24,6 +24,7 @@ void import('./fault-app.js').then(async ({ createFaultApp }) => {
     await announce('ran', { rss: settledRss() });
   });
   onMessage<{ times: number }>('wake', async ({ times }) => announce('woken', { reports: await app.wake(times) }));
+  onMessage<{ run: string }>('result', async ({ run }) => announce('ended', { output: await app.ended(run) }));
   onMessage('end', () => app.endBodies());
   onMessage('wait', () => {
     const waiting = app.startAndWait().catch((error: { code?: string }) => announce('rejected', { code: error.code }));

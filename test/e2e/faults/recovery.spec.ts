@@ -2,8 +2,9 @@ import { DataSource } from 'typeorm';
 import { WakeService, WorkflowHost, WorkflowService } from 'nestjs-workflow-engine';
 import { freshDatabase } from '../../support/database.js';
 import { brokenInvariants } from '../../support/invariants.js';
+import { until } from '../../support/until.js';
 import { signal, startApp, withApp } from '../app.js';
-import { AT_ONCE, flowOf, stageOf, until } from './scenes.js';
+import { AT_ONCE, flowOf, stageOf } from './scenes.js';
 
 const byHand = { worker: false, wake: { every: false } } as const;
 const Work = stageOf('work', (ctx) => ctx.input);

@@ -56,7 +56,5 @@ export function told(app: INestApplicationContext, type: string, runId?: string)
   return firstValueFrom(events.pipe(filter((event) => event.type === type && (!runId || event.run.id === runId))));
 }
 
-/** Asks until it is so. What is asked goes to the database, so nothing spins. */
-export async function until(asked: () => Promise<boolean>): Promise<void> {
-  while (!(await asked().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 10));
-}
+// For test/chaos/chaos.spec.ts.
+export { until } from '../../support/until.js';

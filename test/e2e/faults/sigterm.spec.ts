@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
 import { forkProcess, type TestProcess } from '../../support/processes.js';
-import { until } from './scenes.js';
+import { untilBlocked } from '../../support/until.js';
 
 describe('SIGTERM, in real processes', () => {
   let database: FreshDatabase;
@@ -30,10 +30,18 @@ describe('SIGTERM, in real processes', () => {
   /** The one run there is, its first stage, and how often that was begun and lost. */
   const theRun = async () => {
     const { rows } = await pool.query(
-      `SELECT r.status, s.status AS stage, s.attempt, s.losses, s.output::text::json AS output, s.worker_id AS worker
+      `SELECT r.id, r.status, s.status AS stage, s.attempt, s.losses, s.output::text::json AS output, s.worker_id AS worker
          FROM workflow_runs r JOIN workflow_stage_runs s ON s.run_id = r.id AND s.key = 'step'`,
     );
-    return rows[0] as { status: string; stage: string; attempt: number; losses: number; output: any; worker: string };
+    return rows[0] as {
+      id: string;
+      status: string;
+      stage: string;
+      attempt: number;
+      losses: number;
+      output: any;
+      worker: string;
+    };
   };
 
   /** Keeps everybody from a table until the returned function is called. */
@@ -48,14 +56,11 @@ describe('SIGTERM, in real processes', () => {
     };
   }
 
-  /** An engine statement stands before this lock: the shutdown meets it there. */
-  const standsBefore = (): Promise<void> =>
-    until(async () => {
-      const { rows } = await pool.query(
-        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows[0].n > 0;
-    });
+  /** The one run there is has ended: this process says so. */
+  async function runEnds(by: TestProcess): Promise<void> {
+    by.send('result', { run: (await theRun()).id });
+    await by.waitFor('ended');
+  }
 
   const clean = (worker: TestProcess): void =>
     expect(worker.output).not.toMatch(/ERROR|escaped|after it was over|could not|does not answer|takes longer/);
@@ -83,8 +88,8 @@ describe('SIGTERM, in real processes', () => {
     expect(await theRun()).toMatchObject({ status: 'RUNNING', stage: 'PENDING', losses: 0 });
     const other = await spawn({}, { HELD: '0' });
     await expect(other.waitFor('entered')).resolves.toMatchObject({ attempt: 1 });
-    await until(async () => (await theRun()).status === 'COMPLETED');
-    expect(await theRun()).toMatchObject({ attempt: 1, losses: 0, output: { pid: other.pid } });
+    await runEnds(other);
+    expect(await theRun()).toMatchObject({ status: 'COMPLETED', attempt: 1, losses: 0, output: { pid: other.pid } });
     await other.kill('SIGTERM');
     clean(other);
   });
@@ -97,7 +102,8 @@ describe('SIGTERM, in real processes', () => {
     worker.send('start', { runs: 1 });
     await worker.waitFor('entered');
     const letGo = await hold('workflow_jobs');
-    await standsBefore();
+    // An engine statement stands before this lock: the shutdown meets it there.
+    await untilBlocked(pool);
     const ended = worker.kill('SIGTERM');
     await worker.waitFor('shutting down');
     await letGo();
@@ -116,15 +122,15 @@ describe('SIGTERM, in real processes', () => {
     const letGo = await hold('workflow_attempts');
     await pool.query(`UPDATE workflow_jobs SET locked_at = now() - interval '1 hour'`);
     const worker = await spawn({ wake: { every: 50 } });
-    await standsBefore();
+    await untilBlocked(pool);
     const ended = worker.kill('SIGTERM');
     await letGo();
     await ended;
     clean(worker);
     expect(await theRun()).toMatchObject({ status: 'RUNNING', losses: 1 });
     const other = await spawn({}, { HELD: '0' });
-    await until(async () => (await theRun()).status === 'COMPLETED');
-    expect(await theRun()).toMatchObject({ losses: 1, attempt: 1, output: { pid: other.pid } });
+    await runEnds(other);
+    expect(await theRun()).toMatchObject({ status: 'COMPLETED', losses: 1, attempt: 1, output: { pid: other.pid } });
     await other.kill('SIGTERM');
   });
 

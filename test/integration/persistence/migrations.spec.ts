@@ -14,6 +14,7 @@ import { LOCK_MIGRATIONS, migrationBlock } from '../../../lib/persistence/migrat
 import { TABLES, tableNames } from '../../../lib/persistence/table-names.js';
 import { freshDatabase } from '../../support/database.js';
 import type { FreshDatabase } from '../../support/database.js';
+import { until } from '../../support/until.js';
 
 const STEPS = [
   '001-initial-tables',
@@ -148,7 +149,7 @@ describe('migrations', () => {
       AND clock_timestamp() - query_start > interval '600 ms'`;
     let waits = true;
     void applied.then(undefined, () => (waits = false));
-    while (waits && (await dataSource.query<unknown[]>(longWaits)).length === 0);
+    await until(async () => !waits || (await dataSource.query<unknown[]>(longWaits)).length > 0);
     await other.commitTransaction();
     await other.release();
     expect(await applied).toEqual(STEPS);

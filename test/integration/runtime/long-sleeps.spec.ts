@@ -7,8 +7,9 @@ import { runMigrations } from '../../../lib/persistence/migrations/index.js';
 import { tableNames } from '../../../lib/persistence/table-names.js';
 import { createDatabase, startEmbeddedPostgres } from '../../../lib/testing/index.js';
 import { freshDatabase } from '../../support/database.js';
+import { until } from '../../support/until.js';
 import { workflow, type TestWorkflow } from '../../unit/runtime/support/pipeline.js';
-import { signal, turns } from '../../unit/runtime/support/signals.js';
+import { signal } from '../../unit/runtime/support/signals.js';
 import { TestEngine, type TestEngineGiven } from '../../unit/runtime/support/test-engine.js';
 
 const HOUR = 3_600_000;
@@ -85,7 +86,7 @@ describe.each([
     engines.push(engine);
     const runId = await engine.start(flow);
     const done = lives(engine);
-    while ((await engine.statuses(runId)).a !== 'SUSPENDED') await turns();
+    await until(async () => (await engine.statuses(runId)).a === 'SUSPENDED');
     // A timer that fires at once would have done so many times until this one has.
     await engine.start(blink);
     engine.runtime.worker.kick();
@@ -154,8 +155,10 @@ it('FAULT B5: a process that is gone after its sleep was written, before the sta
   await begun;
   const rows = () =>
     host.query(`SELECT due_at FROM workflow_steps WHERE run_id = $1 AND key = 'nap#1' AND open`, [runId]);
-  let written: { due_at: Date }[] = [];
-  while (written.length === 0) written = (await rows()) as { due_at: Date }[];
+  const written = await until(async () => {
+    const due = (await rows()) as { due_at: Date }[];
+    return due.length > 0 && due;
+  });
   // Its heartbeats end with it; nothing of it is recorded.
   dead = true;
 
@@ -184,7 +187,7 @@ it('STEP-3: a database that restarts while a stage sleeps changes nothing of whe
   const engine = await engineOn(flow, {}, on);
   const runId = await engine.start(flow);
   const done = lives(engine);
-  while ((await engine.statuses(runId)).a !== 'SUSPENDED') await turns();
+  await until(async () => (await engine.statuses(runId)).a === 'SUSPENDED');
   const [before] = await dueOf(on, runId);
   await server.restart('fast');
   const [after] = await dueOf(on, runId);

@@ -2,8 +2,9 @@ import type { DataSource } from 'typeorm';
 import type { StageContext } from '../../../lib/interfaces/index.js';
 import { createPostgresStore, tableNames } from '../../../lib/persistence/index.js';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
+import { until } from '../../support/until.js';
 import { workflow, type TestWorkflow } from '../../unit/runtime/support/pipeline.js';
-import { signal, turns } from '../../unit/runtime/support/signals.js';
+import { signal } from '../../unit/runtime/support/signals.js';
 import { TestEngine, type TestEngineGiven } from '../../unit/runtime/support/test-engine.js';
 
 const t = tableNames();
@@ -223,10 +224,10 @@ it('JOB-4: an idle worker and an idle wake pass cost one statement a look', asyn
 
 /** Until the stage's claim is visible. */
 async function entered(engine: TestEngine, runId: string, status: string): Promise<void> {
-  while ((await engine.statuses(runId)).a !== status) await turns();
+  await until(async () => (await engine.statuses(runId)).a === status);
 }
 
 /** Until the engine has met the outage. */
 async function outage(engine: TestEngine): Promise<void> {
-  while (engine.log.matching('warn', 'The database does not answer').length === 0) await turns();
+  await until(async () => engine.log.matching('warn', 'The database does not answer').length > 0);
 }

@@ -6,6 +6,7 @@ import type { StageContext } from '../../../lib/interfaces/index.js';
 import { createPostgresStore } from '../../../lib/persistence/index.js';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
 import { timeLimitsByHand } from '../../support/time-limits.js';
+import { untilBlocked } from '../../support/until.js';
 import { workflow, type TestNode, type TestWorkflow } from '../../unit/runtime/support/pipeline.js';
 import { signal } from '../../unit/runtime/support/signals.js';
 import { TestEngine } from '../../unit/runtime/support/test-engine.js';
@@ -239,8 +240,7 @@ describe('ctx.recordWith', () => {
           const id = table === 'workflow_runs' ? runId : stageRunId;
           await other.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR NO KEY UPDATE`, [id]);
           const verdict = next(record, decide, transaction);
-          const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-          while ((await host.query(waiting)).length === 0) await new Promise((resolve) => setImmediate(resolve));
+          await untilBlocked(host);
           const token = [randomUUID(), stageRunId];
           await other.query('UPDATE workflow_stage_runs SET claim_token = $1 WHERE id = $2', token);
           await other.commitTransaction();

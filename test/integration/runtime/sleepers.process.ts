@@ -8,6 +8,7 @@ import { DataSource } from 'typeorm';
 import { WorkflowModule, WorkflowService } from 'nestjs-workflow-engine';
 import { flowOf, stageOf } from '../../e2e/faults/scenes.js';
 import { announce, onMessage } from '../../support/process-side.js';
+import { until } from '../../support/until.js';
 
 /** A worker that starts runs which fall asleep, and says what memory it holds when all of them do. */
 const Sleep = stageOf('sleep', ({ step }) => step.sleep('nap', '30 days'));
@@ -33,7 +34,7 @@ void NestFactory.createApplicationContext(SleepersModule, { logger: ['error', 'w
       );
     }
     started += runs;
-    while ((await asleep(dataSource)) < started) await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => (await asleep(dataSource)) >= started, 100);
     await announce('asleep', { heap: settledHeap() });
   });
   await announce('ready');

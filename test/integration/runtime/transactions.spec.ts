@@ -5,6 +5,7 @@ import type { HostTransactions, WorkflowStore } from '../../../lib/engine/ports/
 import type { StageContext } from '../../../lib/interfaces/index.js';
 import { createPostgresStore } from '../../../lib/persistence/index.js';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
+import { untilBlocked } from '../../support/until.js';
 import { workflow, type TestWorkflow } from '../../unit/runtime/support/pipeline.js';
 import { signal } from '../../unit/runtime/support/signals.js';
 import { TestEngine } from '../../unit/runtime/support/test-engine.js';
@@ -252,8 +253,7 @@ describe('ctx.transaction', () => {
           const id = table === 'workflow_runs' ? runId : write.lease.stageRunId;
           await other.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR NO KEY UPDATE`, [id]);
           const verdict = next(write, transaction);
-          const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-          while ((await host.query(waiting)).length === 0) await new Promise((resolve) => setImmediate(resolve));
+          await untilBlocked(host);
           await other.query('UPDATE workflow_stage_runs SET claim_token = $1 WHERE id = $2', [
             randomUUID(),
             write.lease.stageRunId,

@@ -4,6 +4,7 @@ import { InProcessTransport } from 'nestjs-workflow-engine/testing';
 import { startApp } from '../../e2e/app.js';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
 import { brokenInvariants } from '../../support/invariants.js';
+import { until } from '../../support/until.js';
 import { CrookedBroker } from './crooked-broker.js';
 import { Carried, FLOWS, HeldFlow, Ran } from './flow.js';
 
@@ -91,7 +92,7 @@ it('JOB-3, CANCEL-2: a cancelled run takes its message back, after the commit', 
   const { workflows, ran } = await processOn(database, broker, { requeueAfter: '1h' });
   const { run } = await workflows.start(HeldFlow, { run: 1 });
   await workflows.start(HeldFlow, { run: 2 });
-  while (broker.size < 2) await new Promise((resolve) => setImmediate(resolve));
+  await until(async () => broker.size >= 2);
   await workflows.cancel(run);
   expect(broker.removed).toEqual([run.id]);
   expect(broker.size).toBe(1);
@@ -134,7 +135,7 @@ it('JOB-5: without the transport the worker takes over what it still carried', a
   broker.copies = () => 0;
   const one = await processOn(database, broker, { requeueAfter: '1h' });
   const { run } = await one.workflows.start(HeldFlow, { run: 1 });
-  while (broker.dropped.length < 1) await new Promise((resolve) => setImmediate(resolve));
+  await until(async () => broker.dropped.length >= 1);
   apps.splice(apps.indexOf(one.app), 1);
   await one.app.close();
   const two = await processOn(database, broker, { transport: undefined });
