@@ -116,13 +116,12 @@ export function approvalDecisionEntity(names: TableNames): EntitySchema<Workflow
     name: 'WorkflowApprovalDecision',
     table: 'approval_decisions',
     columns: {
-      roundId: uuid('round_id', primary),
-      id: text('id', primary),
+      roundId: uuid('round_id'),
+      id: text('id'),
       runId: uuid('run_id'),
       ownerId: text('owner_id', nullable),
       // TypeORM knows identity columns; only its types for schemas don't.
-      // TypeORM knows identity columns; only its types for schemas don't.
-      nr: bigint('nr', { generated: 'identity' as 'increment' }),
+      nr: bigint('nr', { ...primary, generated: 'identity' as 'increment' }),
       stage: int('stage'),
       approver: text('approver'),
       decidedBy: text('decided_by'),
@@ -132,6 +131,6 @@ export function approvalDecisionEntity(names: TableNames): EntitySchema<Workflow
       withdrawn: bool('withdrawn', { default: false }),
       decidedAt: instantNow('decided_at'),
     },
-    indices: [{ name: 'approval_decisions_seat' }],
+    indices: [{ name: 'approval_decisions_id' }, { name: 'approval_decisions_seat' }],
   });
 }

@@ -67,7 +67,7 @@ function decisions({ approvalDecisions, prefix }: TableNames): string[] {
   id text NOT NULL,
   run_id uuid NOT NULL,
   owner_id text,
-  nr bigint GENERATED ALWAYS AS IDENTITY,
+  nr bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   stage int NOT NULL,
   approver text NOT NULL,
   decided_by text NOT NULL,
@@ -75,11 +75,11 @@ function decisions({ approvalDecisions, prefix }: TableNames): string[] {
   reason text,
   comment text,
   withdrawn boolean NOT NULL DEFAULT false,
-  decided_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (round_id, id)
+  decided_at timestamptz NOT NULL DEFAULT now()
 )`,
-    // A second answer for a seat can't be stored while the first one stands (fault I2). Of one owner: what another one writes is in
-    // nobody's way, as a session of the seat's owner could not even see it.
+    // A second answer for a seat can't be stored while the first one stands, nor one under the same id (fault I2). Of one owner: what
+    // another one writes is in nobody's way, as a session of the seat's owner could not even see it.
+    `CREATE UNIQUE INDEX "${prefix}approval_decisions_id" ON ${approvalDecisions} (round_id, id, coalesce(owner_id, ''))`,
     `CREATE UNIQUE INDEX "${prefix}approval_decisions_seat" ON ${approvalDecisions} (round_id, stage, approver, coalesce(owner_id, '')) WHERE NOT withdrawn`,
   ];
 }

@@ -349,7 +349,9 @@ describe('rows that somebody forged', () => {
     );
     expect((await ask(on, round, deciding('u1'))).answer).toBe('changed');
     expect(await inbox(on, 'u2')).toEqual([round.id]);
-    expect((await ask(on, round, deciding('u2'), { scope: ACME })).answer).toBe('changed');
+    // Under the very id of the forged one.
+    expect((await ask(on, round, deciding('u2', 'approved', 'd'), { scope: ACME })).answer).toBe('changed');
+    expect((await ask(on, round, deciding('u2', 'approved', 'd'), { scope: ACME })).answer).toBe('repeated');
     expect((await read(on, round)).status).toBe('approved');
   });
 
