@@ -1,5 +1,5 @@
 import type { RerunWay } from '../definition/index.js';
-import type { CompiledGraph } from '../graph/index.js';
+import { DONE, type CompiledGraph } from '../graph/index.js';
 import { isEscalation } from '../state/escalation-key.js';
 import type { RunState, StageRunState } from '../state/rows.js';
 import { transitionOf } from './decide-graph.js';
@@ -28,7 +28,8 @@ export function rerunGraph(graph: CompiledGraph, state: RunState, id: string, co
 function lastEntry(graph: CompiledGraph, visits: GraphVisits, id: string): Visit | undefined {
   const node = nodeOf(graph, id);
   if (!node.builtIn) return visits.last(id);
-  if (node.type === 'parallel') return visits.last(id, ({ outcome }) => outcome === null);
+  // Where it was joined it was come back to.
+  if (node.type === 'parallel') return visits.last(id, ({ outcome }) => outcome !== DONE);
   if (node.type !== 'loop') return visits.last(id);
   const before: Visit[] = [];
   let entry: Visit | undefined;

@@ -99,6 +99,32 @@ describe('a walk through a graph', () => {
     expect(led.statuses()).toEqual(['extra SKIPPED skipped', 'without COMPLETED done']);
   });
 
+  it('RUN-5: a run goes back to a parallel node that it came to and skipped', async () => {
+    const branches = [{ outcome: 'l' }, { outcome: 'r' }];
+    const nodes = [
+      work('first'),
+      { id: 'both', type: 'parallel', when: 'output("first").both', config: { join: 'all', branches } },
+      ...[work('l'), work('r'), end()],
+    ];
+    const edges: Edge[] = [
+      ...([
+        ['first', 'both'],
+        ['both', 'l', 'l'],
+        ['both', 'r', 'r'],
+      ] as const),
+      ...([
+        ['l', 'both'],
+        ['r', 'both'],
+        ['both', 'end'],
+      ] as const),
+    ];
+    const graph = await compile(nodes, edges);
+    const run = new WalkedRun(graph, {});
+    run.completeNode('first', { both: false });
+    expect(run.statuses()).toEqual(['first COMPLETED', 'both SKIPPED skipped', 'end COMPLETED done']);
+    expect(run.rerun('both')).toMatchObject({ node: 'both', transition: { rerun: { kept: [run.stageRuns[0]!.id] } } });
+  });
+
   describe('loops', () => {
     const over = (config: object): Node[] => [{ id: 'lines', type: 'loop', config }, work('book'), end()];
     const edges: Edge[] = [

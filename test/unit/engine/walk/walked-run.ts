@@ -2,6 +2,7 @@ import type { CompiledGraph } from '../../../../lib/engine/graph/index.js';
 import type { RunState, StageRunState, Transition } from '../../../../lib/engine/state/rows.js';
 import type { CompiledDefinition } from '../../../../lib/engine/definition/index.js';
 import { decideRetry, decideSettled, decideStart } from '../../../../lib/engine/state/decide.js';
+import { decideRerun, type RerunDecision } from '../../../../lib/engine/state/decide-rerun.js';
 import { isEscalation } from '../../../../lib/engine/state/escalation-key.js';
 import { graphDefinition, type TurnLimits } from '../../../../lib/engine/walk/index.js';
 
@@ -67,6 +68,11 @@ export class WalkedRun {
     );
     const failures = failed.map(({ id, key }) => ({ type: 'stage-failed' as const, stageRunId: id, key, failure: NO }));
     this.#apply(decideSettled(this.#definition, this.#state(), [...failures, ...events], this.#context));
+  }
+
+  /** What a rerun of the run, which has completed, would do; nothing of it is done. */
+  rerun(node: string): RerunDecision {
+    return decideRerun(this.#definition, { ...this.#state(), status: 'COMPLETED' }, node, this.#context);
   }
 
   /** A manual retry of the run, which has failed; or why there is none. */
