@@ -1,4 +1,5 @@
 import { InvalidApproversError } from '../../errors/index.js';
+import { isPlainText } from '../codec/plain-text.js';
 
 /** Who is to decide, as resolvers give it: an id, or more of them. */
 export type ApproverInput = string | { readonly id: string; readonly group?: string; readonly weight?: number };
@@ -49,8 +50,7 @@ function readApprover(item: unknown): Approver | string {
   return { id, groups: group === undefined ? [] : [group], weight: weight ?? null };
 }
 
-const isId = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= MAX_APPROVER_ID_LENGTH && !value.includes('\u0000');
+const isId = (value: unknown): value is string => isPlainText(value, MAX_APPROVER_ID_LENGTH);
 
 const isWeight = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 

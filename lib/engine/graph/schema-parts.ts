@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { InvalidDurationError } from '../../errors/index.js';
+import { isPlainText } from '../codec/plain-text.js';
 import { IDENTIFIER, IDENTIFIER_RULE, MAX_IDENTIFIER_LENGTH } from '../definition/identifier.js';
 import { parseDurationMs } from '../time/index.js';
 import type { ProblemCode } from './graph-problem.js';
@@ -31,14 +32,22 @@ export const expression = z.string().describe('An expression in CEL');
 /** A value of which every text is an expression. Any JSON fits, so there is nothing to check but that it is there. */
 export const mapping = z.unknown().describe('JSON of which every text is an expression in CEL');
 
+/** A text that is stored, and compared as it was given. */
+export const plainText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => isPlainText(text, max), { error: 'must not be blank, nor hold U+0000 or half of a character' });
+
 export const subjectReference = z.strictObject({
-  type: z.string().min(1).max(100),
+  type: plainText(100),
   id: expression,
 });
 
 /** Who: an expression that gives a list of ids, or the ids themselves. */
 export const people = z
-  .union([expression, z.array(z.string().min(1).max(200)).max(200)], {
+  .union([expression, z.array(plainText(200)).max(200)], {
     error: 'must be an expression that gives a list of ids, or a list of ids',
   })
   .describe('An expression that gives a list of ids, or the ids themselves');

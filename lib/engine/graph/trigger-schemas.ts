@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { expression, identifier, mapping, positiveDuration, subjectReference } from './schema-parts.js';
+import { expression, identifier, mapping, plainText, positiveDuration, subjectReference } from './schema-parts.js';
 
 const trigger = { id: identifier, input: mapping.optional() };
 const received = {
@@ -30,10 +30,7 @@ export const triggerSchemas = {
     ...received,
     type: z.literal('event'),
     on: z.union(
-      [
-        z.string().min(1).max(200),
-        z.strictObject({ entity: z.string().min(1).max(200), change: z.enum(['insert', 'update', 'remove']) }),
-      ],
+      [plainText(200), z.strictObject({ entity: plainText(200), change: z.enum(['insert', 'update', 'remove']) })],
       { error: 'must be the name of an event, or { entity, change }' },
     ),
     where: expression.optional(),

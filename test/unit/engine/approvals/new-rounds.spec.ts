@@ -52,6 +52,8 @@ describe('rounds before they are opened', () => {
     ['nothing', undefined, 'it gave nothing'],
     ['one id', 'u1', 'it gave a string'],
     ['an empty id', [''], 'number 1 is no id'],
+    ['a blank id', ['u1', ' '], 'number 2 is no id'],
+    ['an id with half of a character', ['u\ud800'], 'number 1 is no id'],
     ['a number', ['u1', 7], 'number 2 is a number'],
     ['an object without an id', [{ group: 'a' }], 'has no id'],
     ['a field that it does not know', [{ id: 'u1', role: 'a' }], 'has "role"'],

@@ -65,6 +65,23 @@ export const TRIGGERS: readonly FaultyGraph[] = [
     ],
   },
   {
+    name: 'names that no column takes as they are',
+    graph: graphOf({
+      triggers: [
+        { id: 'a', type: 'event', on: 'paid\u0000' },
+        { id: 'b', type: 'event', on: { entity: '\ud800', change: 'insert' } },
+        { id: 'c', type: 'event', on: ' ' },
+        { id: 'd', type: 'event', on: 'x', subject: { type: 'order\u0000', id: 'event.id' } },
+      ],
+    }),
+    problems: [
+      ['INVALID_SHAPE', '$.triggers[0].on'],
+      ['INVALID_SHAPE', '$.triggers[1].on.entity'],
+      ['INVALID_SHAPE', '$.triggers[2].on'],
+      ['INVALID_SHAPE', '$.triggers[3].subject.type'],
+    ],
+  },
+  {
     name: 'expressions of triggers that speak of what is not there',
     graph: graphOf({
       triggers: [
