@@ -35,6 +35,8 @@ export function webhooksController({ path, maxBytes, decorators }: WebhookRoute)
         response.header('Connection', 'close');
         throw refusal(413, 'BODY_TOO_LARGE', `The body is larger than ${maxBytes} bytes.`);
       }
+      if (raw.kind === 'gone')
+        throw refusal(400, 'BODY_INCOMPLETE', 'The connection was closed before the body was there.');
       if (raw.kind === 'parsed') throw refusal(415, 'UNSUPPORTED_BODY', PARSED);
       if (raw.kind === 'encoded') throw refusal(415, 'UNSUPPORTED_BODY', 'Send the body without Content-Encoding.');
       const answer = await this.receiver.receive({ hook, headers: headersOf(request), body: raw.body });
