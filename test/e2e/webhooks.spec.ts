@@ -229,6 +229,25 @@ describe('webhooks', () => {
     }
   });
 
+  it('TRIG-2: a run that was started is 202, also where that cannot be counted: who has no id to repeat would start another', async () => {
+    secrets.current = SECRET;
+    const tester = await openTester({ rawBody: true });
+    try {
+      const base = await addressOf(tester);
+      const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }]);
+      const { store } = await tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready();
+      jest.spyOn(store, 'noteTrigger').mockRejectedValueOnce(new Error('away'));
+      const response = await fetch(`${base}/workflow-hooks/${hook}`, {
+        method: 'POST',
+        body: '{"amount":1}',
+        headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET },
+      });
+      expect([response.status, await response.json()]).toMatchObject([202, { created: true }]);
+    } finally {
+      await tester.close();
+    }
+  });
+
   it('TRIG-2: a body is 400 whatever the complaint about it quotes, and that is kept', async () => {
     const tester = await openTester({ rawBody: true });
     try {

@@ -136,7 +136,11 @@ export class WebhookReceiver {
       }
       if (!sameInput && made.key === null)
         return refuse(409, 'IDEMPOTENCY_CONFLICT', `webhook-id ${message ?? ''} came before, with another body.`);
-      if (created) await note({ runId, outcome: 'started', started: 1 });
+      // The run is there: who is told to send it again, and has no webhook-id to find it by, would start another.
+      if (created)
+        await note({ runId, outcome: 'started', started: 1 }).catch((error: unknown) =>
+          this.log.warn(`That webhook ${found.triggerId} started run ${runId} is not counted: ${thrownMessage(error)}`),
+        );
       return { status: 202, body: { run: runId, created } };
     } catch (error) {
       if (error instanceof InvalidInputError) {
