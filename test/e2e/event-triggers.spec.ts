@@ -8,7 +8,7 @@ import {
   type StageContext,
 } from 'nestjs-workflow-engine';
 import { WorkflowTester, type WorkflowTesterOptions } from 'nestjs-workflow-engine/testing';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { z } from 'zod';
 import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../../lib/composition/workflow-runtime.js';
 import { triggersOf } from '../../lib/engine/graph/index.js';
@@ -266,6 +266,7 @@ class Ticket {
   @Column('text', { nullable: true }) team!: string | null;
   @Column('text') status!: string;
   @Column('text', { select: false, default: 'x' }) secret!: string;
+  @DeleteDateColumn({ select: false }) gone!: Date | null;
 }
 
 describe('triggers of changes of entities', () => {
@@ -318,6 +319,21 @@ describe('triggers of changes of entities', () => {
         { type: 'ticket', id },
       ],
       ['c', expect.objectContaining({ change: 'remove', id, after: null }), 'acme', { type: 'ticket', id }],
+    ]);
+  });
+
+  it('TRIG-3: what is soft-removed is gone, what is recovered is there anew', async () => {
+    await on.listen('a', change('insert'));
+    await on.listen('c', change('remove'));
+    const one = await ticket();
+    await host.getRepository(Ticket).softRemove(one);
+    await host.getRepository(Ticket).recover(one);
+    await on.tester.drain();
+    const runs = await on.runs();
+    expect(runs.map(({ definition, input }) => [definition, (input as { change: string }).change])).toEqual([
+      ['a', 'insert'],
+      ['c', 'remove'],
+      ['a', 'insert'],
     ]);
   });
 

@@ -59,6 +59,15 @@ export class EntityChanges implements EntitySubscriberInterface<object> {
     return this.#tell(told, 'remove');
   }
 
+  /** Gone for whoever reads it, as a subject is for runs. */
+  afterSoftRemove(told: Told): Promise<void> | void {
+    return this.#tell(told, 'remove');
+  }
+
+  afterRecover(told: Told): Promise<void> | void {
+    return this.#tell(told, 'insert');
+  }
+
   #tell(told: Told, change: EntityChangeSeen['change']): Promise<void> | void {
     const { metadata, queryRunner, manager } = told;
     if (!this.#named.has(metadata.target) && !this.#named.has(metadata.name)) return;
@@ -76,7 +85,7 @@ export class EntityChanges implements EntitySubscriberInterface<object> {
       change,
       id,
       changed: change === 'update' ? changedIn(told) : [],
-      before: change === 'remove' ? now : before,
+      before: change === 'remove' ? now : change === 'insert' ? null : before,
       after: change === 'remove' ? null : now,
       written: { ...(isObject(told.databaseEntity) ? told.databaseEntity : {}), ...written },
       metadata,
