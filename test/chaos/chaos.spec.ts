@@ -4,8 +4,8 @@ import { Pool } from 'pg';
 import { WorkflowService } from '../../lib/index.js';
 import { createDatabase, startEmbeddedPostgres, type EmbeddedPostgres } from '../../lib/testing/index.js';
 import { brokenInvariants } from '../support/invariants.js';
-import { until } from '../e2e/faults/scenes.js';
 import { forkProcess, type TestProcess } from '../support/processes.js';
+import { until } from '../support/until.js';
 import { HeldWorker } from './held-worker.js';
 import { CHAOS_TABLES, chaosModule, FiveStages, STAGES } from './five-stages.js';
 

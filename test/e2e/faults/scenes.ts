@@ -55,6 +55,3 @@ export function told(app: INestApplicationContext, type: string, runId?: string)
   const events = app.get(WorkflowService).asOperator().events();
   return firstValueFrom(events.pipe(filter((event) => event.type === type && (!runId || event.run.id === runId))));
 }
-
-// For test/chaos/chaos.spec.ts.
-export { until } from '../../support/until.js';
