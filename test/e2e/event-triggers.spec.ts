@@ -58,6 +58,7 @@ const TELLERS = [
   tellerOf('b'),
   tellerOf('c'),
   tellerOf('behalf', { actor: 'on_behalf_of' }),
+  tellerOf('rare', { limits: { startsPerMinute: 1 } }),
   ...HOPS,
   Strict,
 ];
@@ -160,6 +161,16 @@ describe.each(HOW)('triggers of events, %s', (_case, options) => {
     await on.tester.drain();
     expect(await on.started()).toEqual([]);
     expect(await on.outcomes()).toEqual({ a: ['failed', 0, true] });
+  });
+
+  it('LIMIT-3: what is above the rate of starts counts as an event that started none', async () => {
+    await on.listen('rare', {});
+    const { store } = on.engine;
+    // Both within one minute.
+    store.clockOffsetMs += 60_000 - ((await on.tester.now()).getTime() % 60_000);
+    for (const n of [1, 2]) await emit('order', { n });
+    await on.tester.drain();
+    expect(await on.outcomes()).toEqual({ rare: ['refused', 1, true] });
   });
 
   it('TRIG-4: an event starts runs of its owner’s triggers, and of shared ones for its owner', async () => {

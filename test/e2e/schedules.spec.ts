@@ -173,7 +173,7 @@ describe.each(HOW)('schedules, %s', (_case, options) => {
     ]);
     await wake.wake(at(0, 10));
     expect(await runs()).toHaveLength(4);
-    expect(await row()).toMatchObject({ lastOutcome: 'refused', started: 1 });
+    expect(await row()).toMatchObject({ lastOutcome: 'refused', started: 1, passedOver: 3 });
   });
 
   it('TRIG-1: why an instant started nothing is kept whatever it quotes, and the schedule goes on', async () => {

@@ -34,7 +34,8 @@ export class ScheduleTally {
   }
 
   ran(instant: number, { runId, created, refused }: TriggeredRun): void {
-    if (created) this.started += 1;
+    if (refused) this.#passedOver += 1;
+    else if (created) this.started += 1;
     this.#open = !refused;
     this.#runId = runId;
     this.#end(instant, refused ? 'refused' : 'started');
