@@ -291,9 +291,10 @@ export class WorkflowRuntime {
     this.#parts.lazyModules.unwatch();
     // A boot that hangs on its database must not keep the app from closing; what it opens later is closed then.
     const opened = this.#opened.settled().then(async (engine) => {
-      this.#entityEvents.unwatch();
       await within(UNWATCH_MS, this.#subjects.unwatch());
       await engine?.stop();
+      // Not before: what bodies and requests of the host write in the grace is for triggers too, and nobody else sees it.
+      this.#entityEvents.unwatch();
     });
     await within(this.#parts.options.shutdownGraceMs + CLOSE_MS, opened);
     this.#closed = true;

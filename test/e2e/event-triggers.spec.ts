@@ -11,7 +11,7 @@ import { WorkflowTester, type WorkflowTesterOptions } from 'nestjs-workflow-engi
 import { Column, DataSource, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { z } from 'zod';
 import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../../lib/composition/workflow-runtime.js';
-import { triggersOf } from '../../lib/engine/graph/index.js';
+import { entityKey, triggersOf } from '../../lib/engine/graph/index.js';
 import type { Engine } from '../../lib/composition/engine.js';
 import { newId } from '../../lib/testing/conformance/builders.js';
 import { testServerUrl } from '../support/database.js';
@@ -368,6 +368,19 @@ describe('triggers of changes of entities', () => {
     expect(await on.engine.store.unmatchedEvents(0, 10)).toHaveLength(2);
     await on.tester.drain();
     expect(await on.runs()).toHaveLength(2);
+  });
+
+  it('TRIG-3: what is written while the engine stops is kept for triggers, as long as bodies have their grace', async () => {
+    const stop = on.engine.stop.bind(on.engine);
+    jest.spyOn(on.engine, 'stop').mockImplementation(async () => {
+      await ticket();
+      await stop();
+    });
+    await on.tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).stop();
+    await ticket();
+    expect(await host.query('SELECT key, matched FROM workflow_events')).toEqual([
+      { key: entityKey('Ticket', 'insert'), matched: false },
+    ]);
   });
 
   it('FAULT E14: a run that changes what it was started by does not start itself again', async () => {
