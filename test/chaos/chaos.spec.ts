@@ -13,6 +13,8 @@ const WORKERS = 4;
 /** Bodies that a worker may end between two kills. */
 const BETWEEN_KILLS = 15;
 const LOST = `SELECT count(*) FROM workflow_attempts WHERE code = 'LEASE_EXPIRED'`;
+/** Stages whose leases a process has. */
+const LEASED = `SELECT stage_run_id FROM workflow_jobs WHERE state = 1 AND locked_by LIKE '%-' || $1 || '-%'`;
 const COMPLETED = `SELECT count(*) FROM workflow_runs WHERE status = 'COMPLETED'`;
 
 /** A server of this file's own: it is restarted in the middle. */
@@ -78,21 +80,34 @@ describe('worker processes on one database', () => {
       for (let at = 0; at < WORKERS; at += 1) if (at !== frozen) await strike(at);
     };
 
+    const leased = async (at: number): Promise<readonly string[]> =>
+      (await pool!.query(LEASED, [workers[at]!.pid])).rows.map(({ stage_run_id: id }) => id);
+    /** The stages whose leases it stands still with: some, and none that a stall has lost it before. */
+    const freeze = async (at: number): Promise<readonly string[]> => {
+      for (;;) {
+        const { length } = await held[at]!.held();
+        workers[at]!.freeze();
+        const stages = await leased(at);
+        if (stages.length > 0) return stages;
+        workers[at]!.thaw();
+        held[at]!.grant(length);
+      }
+    };
+
     let kills = 0;
     let frozen: number | undefined;
     await strikeAll();
     // It stands still until its leases are over and others have its stages; then its bodies end as if nothing had been.
     frozen = 0;
-    const lost = await held[frozen]!.held();
-    workers[frozen]!.freeze();
+    const lost = await freeze(frozen);
     // Bodies go on only now: a stage that is lost is first in the queue, but it has to find a free slot.
-    await until(async () => (await count(`${LOST} AND stage_run_id = ANY ('{${lost.join()}}')`)) > 0);
+    await until(async () => (await leased(0)).length === 0);
     const others = held.filter((_worker, at) => at !== frozen);
     for (const worker of others) worker.grant(BETWEEN_KILLS);
     await Promise.race(others.map((worker) => worker.enters(lost)));
     await strikeAll();
     workers[frozen]!.thaw();
-    held[frozen]!.grant(lost.length);
+    held[frozen]!.grant(BETWEEN_KILLS);
     frozen = undefined;
     await server.restart('fast');
     await strikeAll();
