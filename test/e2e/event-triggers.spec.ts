@@ -173,6 +173,40 @@ describe.each(HOW)('triggers of events, %s', (_case, options) => {
     expect(await on.outcomes()).toEqual({ rare: ['refused', 1, true] });
   });
 
+  it.each([
+    ['', {}],
+    [', under a key of the graph’s own too', { key: '"order " + string(event.n)' }],
+  ])('LIMIT-3: what was refused to an event is over, whoever matches it again and when%s', async (_how, trigger) => {
+    await on.listen('rare', trigger);
+    // Keeps the events unmatched.
+    await on.listen('unknown', {});
+    const { store, runtime } = on.engine;
+    store.clockOffsetMs += 60_000 - ((await on.tester.now()).getTime() % 60_000);
+    for (const n of [1, 2]) {
+      await emit('order', { n });
+      await on.tester.drain();
+    }
+    for (const minutes of [0, 1, 2]) {
+      store.clockOffsetMs += minutes * 60_000;
+      await runtime.matcher.sweep(0);
+    }
+    expect(await store.unmatchedEvents(0, 10)).toHaveLength(2);
+    expect((await on.runs()).map(({ failure, input }) => [failure?.code, input])).toEqual([
+      [undefined, { n: 1 }],
+      ['START_RATE_EXCEEDED', { n: 2 }],
+    ]);
+    const rows = await store.listTriggers({ definitionId: 'rare', limit: 1 }, { all: true });
+    expect(rows).toMatchObject([{ lastOutcome: 'refused', started: 1, passedOver: 1 }]);
+    // Another event, of the same key where there is one, finds room.
+    await emit('order', { n: 2 });
+    await on.tester.drain();
+    expect((await on.runs()).map(({ failure }) => failure?.code)).toEqual([
+      undefined,
+      'START_RATE_EXCEEDED',
+      undefined,
+    ]);
+  });
+
   it('TRIG-4: an event starts runs of its owner’s triggers, and of shared ones for its owner', async () => {
     await on.listen('a', {}, 'acme');
     await on.listen('b', {});

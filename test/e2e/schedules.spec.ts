@@ -176,6 +176,21 @@ describe.each(HOW)('schedules, %s', (_case, options) => {
     expect(await row()).toMatchObject({ lastOutcome: 'refused', started: 1, passedOver: 3 });
   });
 
+  it('LIMIT-3: an instant that was refused before a crash is over after it, and the next ones have no run that is open', async () => {
+    await schedule({ cron: '*/10 * * * *', catchUp: 'all', overlap: 'skip' }, 'rare');
+    await workflows.start(Rare, { at: 'by hand' });
+    jest.spyOn(store, 'moveSchedules').mockRejectedValueOnce(new Error('The process died.'));
+    await wake.wake(at(0));
+    const refused = (await runs('FAILED')).map(({ id }) => id);
+    expect(refused).toHaveLength(3);
+    // The lease is over, and there is room again.
+    store.clockOffsetMs += MINUTE + 1;
+    await wake.wake(at(0));
+    expect((await runs('FAILED')).map(({ id }) => id)).toEqual(refused);
+    expect(await runs()).toHaveLength(4);
+    expect(await row()).toMatchObject({ lastOutcome: 'refused', started: 0, passedOver: 3, lastRunId: refused[2] });
+  });
+
   it('TRIG-1: why an instant started nothing is kept whatever it quotes, and the schedule goes on', async () => {
     await schedule({ input: { at: 'now', '\0': '1' } }, 'strict');
     for (const hours of [0, 1]) expect((await wake.wake(at(hours))).errors).toEqual([]);

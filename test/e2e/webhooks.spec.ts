@@ -207,23 +207,23 @@ describe('webhooks', () => {
       });
       const { store } = await tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready();
       store.clockOffsetMs += 60_000 - ((await tester.now()).getTime() % 60_000);
-      const call = () =>
+      const call = (id: string) =>
         fetch(`${base}/workflow-hooks/${hook}`, {
           method: 'POST',
           body: '{"amount":1}',
-          headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET, 'webhook-id': 'one' },
+          headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET, 'webhook-id': id },
         });
-      expect((await call()).status).toBe(202);
+      expect((await call('one')).status).toBe(202);
       // Known already: no start.
-      expect((await call()).status).toBe(202);
-      const refused = await fetch(`${base}/workflow-hooks/${hook}`, {
-        method: 'POST',
-        body: '{"amount":1}',
-        headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET },
-      });
+      expect((await call('one')).status).toBe(202);
+      const refused = await call('two');
       expect(refused.status).toBe(429);
       const after = Number(refused.headers.get('retry-after'));
       expect(after > 0 && after <= 60).toBe(true);
+      // Who comes again when he was told to is let in.
+      store.clockOffsetMs += after * 1_000;
+      const again = await call('two');
+      expect([again.status, await again.json()]).toMatchObject([202, { created: true }]);
     } finally {
       await tester.close();
     }

@@ -128,8 +128,11 @@ export class EventTriggers {
         depth: chain.depth + 1,
       });
       // What was there already was noted by whoever started it, unless that died: a count too few.
-      if (refused) await this.#note(found, { runId, outcome: 'refused', passedOver: 1 });
-      else if (created) await this.#note(found, { runId, outcome: 'started', started: 1 });
+      if (!created) return true;
+      await this.#note(
+        found,
+        refused ? { runId, outcome: 'refused', passedOver: 1 } : { runId, outcome: 'started', started: 1 },
+      );
       return true;
     } catch (error) {
       if (store.isTransient(error)) throw error;

@@ -32,11 +32,11 @@ export interface TriggeredStart {
 
 export interface TriggeredRun {
   readonly runId: string;
-  /** False: it was started before, for the same. */
+  /** False: it was there before, for the same. */
   readonly created: boolean;
   /** False: the run that was there was started with something else. */
   readonly sameInput: boolean;
-  /** The rate of starts had no room: the run has FAILED. */
+  /** The rate of starts had no room, now or when the run was made: it has FAILED. */
   readonly refused: boolean;
 }
 

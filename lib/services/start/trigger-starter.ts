@@ -1,6 +1,6 @@
 import type { OwnerBoundary } from '../../context/index.js';
 import { digest } from '../../engine/codec/index.js';
-import type { NewRun } from '../../engine/ports/index.js';
+import type { CreatedRun, NewRun, StartKey, WorkflowStore } from '../../engine/ports/index.js';
 import type { TriggeredRun, TriggeredStart } from '../../runtime/triggers/triggered-start.js';
 import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
 import type { ReadStart, RunPreparer } from './run-preparer.js';
@@ -14,6 +14,9 @@ const LEAST_TTL_MS = 24 * 3_600_000;
 /**
  * Starts runs for triggers. The start key is internal, made of the trigger and what it starts the run for: a crash, a second
  * process, a second look find the same run (TRIG-1, TRIG-3). Nothing of whoever woke the engine comes along.
+ *
+ * What the rate refuses is over for an instant or an event, which nobody sends again: the refused run holds their key, so that whoever
+ * looks again finds it. Of a webhook's message all keys stay free: its sender is told to come again (LIMIT-3).
  */
 export class TriggerStarter {
   readonly #ready: EngineReady;
@@ -61,21 +64,27 @@ export class TriggerStarter {
     const { store, nextId } = engine;
     const prepared = await this.#preparer.prepare({ definition, input, start, awaited: false, nextId });
     const { subject, ownerId } = prepared;
+    const ofCause: StartKey = {
+      digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause)]),
+      inputDigest: given ?? digest([prepared.input]),
+      ttlMs: this.#keyTtlMs,
+    };
+    const comesAgain = 'message' in cause;
+    // Under a key of the graph's own making a start that was refused is found by its cause all the same.
+    const byCause = key === null || (!comesAgain && (await store.heldKeys([ofCause.digest]))[0]!);
     const run: NewRun = {
       ...prepared,
       subjectSeen: subject !== null && (await this.#subjects.sees(subject, ownerId)),
-      idempotency:
-        key === null
-          ? {
-              digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause)]),
-              inputDigest: given ?? digest([prepared.input]),
-              ttlMs: this.#keyTtlMs,
-            }
-          : startKey({ ownerId, definitionId: trigger.definitionId, key, input, ttlMs: this.#keyTtlMs }),
+      idempotency: byCause
+        ? ofCause
+        : startKey({ ownerId, definitionId: trigger.definitionId, key, input, ttlMs: this.#keyTtlMs }),
       origin: JSON.stringify({ trigger: trigger.id, id: trigger.triggerId, ...cause, depth, chain }),
     };
     const { runs, refused } = await rateStarts(store, [run], definition);
-    const [created] = await store.createRuns(runs);
+    const isRefused = refused.size > 0;
+    const [created] = await store.createRuns(
+      isRefused && !comesAgain ? runs.map((each) => ({ ...each, idempotency: ofCause })) : runs,
+    );
     if (created!.created) {
       if (created!.dueInMs > 0) engine.dueIn(created!.dueInMs);
       engine.announce({ work: created!.dueInMs === 0 });
@@ -83,9 +92,18 @@ export class TriggerStarter {
     const digests = [created!.inputDigest, run.idempotency!.inputDigest] as const;
     return {
       runId: created!.runId,
-      created: created!.created && refused.size === 0,
+      created: created!.created,
       sameInput: digests[0] === null || digests[0].equals(digests[1]),
-      refused: refused.size > 0,
+      refused: created!.created ? isRefused : !comesAgain && (await wasRefused(store, created!, ownerId)),
     };
   }
+}
+
+/** Whether the run that was there is one that the rate refused. */
+async function wasRefused(
+  store: Pick<WorkflowStore, 'findRun'>,
+  { runId }: CreatedRun,
+  owner: string | null,
+): Promise<boolean> {
+  return (await store.findRun(runId, { owner }))?.failureCode === 'START_RATE_EXCEEDED';
 }

@@ -58,6 +58,19 @@ export function describeStarts({ it, expect }: StoreSuite): void {
     expect((await on.claim()).claimed).toHaveLength(1);
   });
 
+  it('IDEM-1: a start that has ended already holds its key like any other', async (on) => {
+    const failure = { code: 'START_RATE_EXCEEDED', message: 'Too often.', params: {}, node: null };
+    const transition = newTransition({ run: { to: 'FAILED', failure } });
+    const refused = newRun({ idempotency: startKey('k'), transition });
+    const [first] = await on.store.createRuns([refused]);
+    expect(first).toMatchObject({ runId: refused.id, created: true });
+    expect(await on.store.heldKeys([startKey('k').digest])).toEqual([true]);
+    const [again] = await on.store.createRuns([newRun({ idempotency: startKey('k') })]);
+    expect(again).toMatchObject({ runId: refused.id, created: false });
+    expect(await on.run(refused.id)).toMatchObject({ status: 'FAILED', failureCode: 'START_RATE_EXCEEDED' });
+    expect((await on.claim()).claimed).toEqual([]);
+  });
+
   it('IDEM-1: a key that stands twice in one call starts one run', async (on) => {
     const runs = [newRun({ idempotency: startKey('k') }), newRun({ idempotency: startKey('k') })];
     const answers = await on.store.createRuns(runs);
