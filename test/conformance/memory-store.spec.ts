@@ -26,7 +26,7 @@ describe('MemoryStore alone', () => {
     expect(await rejection(store.storeEvent(newEvent(), transaction))).toBeInstanceOf(InvalidOptionsError);
     const signal = store.sendSignal(newSignal(), run.id, { all: true }, transaction);
     expect(await rejection(signal)).toBeInstanceOf(InvalidOptionsError);
-    expect(await store.unmatchedEvents(0, 10)).toEqual([]);
+    expect((await store.unmatchedEvents(0, null, 10)).events).toEqual([]);
   });
 
   it('RUN-8: a call that was undone leaves the order of what is due as it was', async () => {

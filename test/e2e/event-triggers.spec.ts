@@ -190,7 +190,7 @@ describe.each(HOW)('triggers of events, %s', (_case, options) => {
       store.clockOffsetMs += minutes * 60_000;
       await runtime.matcher.sweep(0);
     }
-    expect(await store.unmatchedEvents(0, 10)).toHaveLength(2);
+    expect((await store.unmatchedEvents(0, null, 10)).events).toHaveLength(2);
     expect((await on.runs()).map(({ failure, input }) => [failure?.code, input])).toEqual([
       [undefined, { n: 1 }],
       ['START_RATE_EXCEEDED', { n: 2 }],
@@ -292,10 +292,10 @@ describe.each(HOW)('triggers of events, %s', (_case, options) => {
     await on.listen('unknown', {});
     await emit('order', {});
     await on.engine.runtime.matcher.sweep(0);
-    expect(await on.engine.store.unmatchedEvents(0, 10)).toHaveLength(1);
+    expect((await on.engine.store.unmatchedEvents(0, null, 10)).events).toHaveLength(1);
     on.engine.store.clockOffsetMs += 601_000;
     await on.tester.drain();
-    expect(await on.engine.store.unmatchedEvents(0, 10)).toEqual([]);
+    expect((await on.engine.store.unmatchedEvents(0, null, 10)).events).toEqual([]);
     expect(await on.outcomes()).toEqual({ unknown: ['failed', 0, true] });
   });
 
@@ -397,9 +397,9 @@ describe('triggers of changes of entities', () => {
         { team: null, status: 'open' },
         { team: null, status: 'late' },
       ]);
-      expect(await on.engine.store.unmatchedEvents(0, 10)).toEqual([]);
+      expect((await on.engine.store.unmatchedEvents(0, null, 10)).events).toEqual([]);
     });
-    expect(await on.engine.store.unmatchedEvents(0, 10)).toHaveLength(2);
+    expect((await on.engine.store.unmatchedEvents(0, null, 10)).events).toHaveLength(2);
     await on.tester.drain();
     expect(await on.runs()).toHaveLength(2);
   });

@@ -82,8 +82,8 @@ export interface EventStore {
    */
   fireEvents(matches: readonly EventMatch[]): Promise<{ fired: EventMatch[]; busy: EventMatch[] }>;
 
-  /** Stored events whose matching is not known to have ended. `olderThanMs`: their sender may be at it. */
-  unmatchedEvents(olderThanMs: number, limit: number): Promise<StoredEvent[]>;
+  /** Stored events whose matching is not known to have ended, oldest first, in pages. `olderThanMs`: their sender may be at it. */
+  unmatchedEvents(olderThanMs: number, after: Cursor, limit: number): Promise<{ events: StoredEvent[]; next: Cursor }>;
   /** Their matching has ended. */
   markMatched(eventIds: readonly string[]): Promise<void>;
 

@@ -25,6 +25,7 @@ import {
   type FiredRow,
   type RunLockRow,
 } from '../dialects/postgres/statements/fire-events.js';
+import type { UnmatchedRow } from '../dialects/postgres/statements/event-sweeps.js';
 import { scopeKind, scopeValue } from '../dialects/postgres/statements/read-statements.js';
 import { signalValues, type SignalAnswer } from '../dialects/postgres/statements/send-signal.js';
 import { eventValues } from '../dialects/postgres/statements/store-event.js';
@@ -105,11 +106,20 @@ export class PostgresEvents implements EventStore {
     });
   }
 
-  async unmatchedEvents(olderThanMs: number, limit: number): Promise<StoredEvent[]> {
+  async unmatchedEvents(
+    olderThanMs: number,
+    after: Cursor,
+    limit: number,
+  ): Promise<{ events: StoredEvent[]; next: Cursor }> {
     const { pool, statements } = this.context;
-    return (await pool.query<EventRow>(statements.unmatchedEvents, [this.offsetMs, olderThanMs, limit])).map(
-      storedEvent,
-    );
+    const rows = await pool.query<UnmatchedRow>(statements.unmatchedEvents, [
+      this.offsetMs,
+      olderThanMs,
+      ...(after === null ? ['-infinity', NIL] : (JSON.parse(after) as [string, string])),
+      limit,
+    ]);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return { events: rows.map(storedEvent), next: last ? JSON.stringify([last.at, last.id]) : null };
   }
 
   async markMatched(eventIds: readonly string[]): Promise<void> {

@@ -36,9 +36,16 @@ const BUSY_TRIES = 5;
 const BUSY_PAUSE_MS = 20;
 /** What is younger than this is somebody's who is at it. */
 const SWEEP_AFTER_MS = 5_000;
+/** Pages of events, and of waits, that one sweep goes through: the rest of a wake pass waits for it. */
+const SWEEP_PAGES = 10;
 
 /** Matchings of single events and stage runs at once: connections are left to those who claim and record. */
 const LANES = 2;
+
+interface AskedSweep {
+  afterMs: number;
+  done?: Promise<number>;
+}
 
 export interface TimedOut {
   readonly timeouts: number;
@@ -53,6 +60,10 @@ export interface TimedOut {
  */
 export class EventMatcher {
   readonly #lanes = new Lanes(LANES);
+  readonly #sweeps = new Lanes(1);
+  /** Waits for its turn. */
+  #nextSweep: AskedSweep | undefined;
+  #sweptTo: Cursor = null;
   #stopped = false;
 
   constructor(private readonly parts: EventMatcherParts) {}
@@ -60,7 +71,7 @@ export class EventMatcher {
   /** Begins nothing more, and resolves when what is under way has ended. What was not begun the wake pass of others finds. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#lanes.idle();
+    await Promise.all([this.#lanes.idle(), this.#sweeps.idle()]);
   }
 
   /** An event was stored: ends the waits that it is for. Rejects with what the store throws. Returns how many. */
@@ -105,17 +116,58 @@ export class EventMatcher {
   }
 
   /**
-   * What those left behind who died between storing and matching, and what was busy. Rejects with what the store throws. Returns
-   * how many waits it ended.
+   * What those left behind who died between storing and matching, and what was busy. One at a time: who asks while another waits for
+   * its turn is served by that one. Rejects with what the store throws. Returns how many waits it ended.
    */
-  async sweep(afterMs = SWEEP_AFTER_MS): Promise<number> {
+  sweep(afterMs = SWEEP_AFTER_MS): Promise<number> {
+    const next = this.#nextSweep;
+    if (next?.done) {
+      next.afterMs = Math.min(next.afterMs, afterMs);
+      return next.done;
+    }
+    const asked: AskedSweep = { afterMs };
+    this.#nextSweep = asked;
+    asked.done = this.#sweeps.run(() => {
+      this.#nextSweep = undefined;
+      return this.#sweep(asked.afterMs);
+    });
+    return asked.done;
+  }
+
+  async #sweep(afterMs: number): Promise<number> {
+    return (await this.#sweepEvents(afterMs)) + (await this.#sweepWaits(afterMs));
+  }
+
+  /**
+   * All of them, page by page; a sweep of many goes on where the last one left off, since those that stay unmatched for now would
+   * be in the way of all that came later.
+   */
+  async #sweepEvents(afterMs: number): Promise<number> {
     const { store, batch } = this.parts;
     let matched = 0;
-    for (const event of await store.unmatchedEvents(afterMs, batch)) {
-      matched += (await this.#guarded(() => this.#matchEvent(event))) ?? 0;
+    for (let pages = 0; pages < SWEEP_PAGES && !this.#stopped; pages++) {
+      const { events, next } = await store.unmatchedEvents(afterMs, this.#sweptTo, batch);
+      for (const event of events) {
+        if (this.#stopped) return matched;
+        matched += (await this.#guarded(() => this.#matchEvent(event))) ?? 0;
+      }
+      this.#sweptTo = next;
+      if (next === null) break;
     }
-    const { fired } = await this.#matchWaits(await store.uncheckedWaits({ olderThanMs: afterMs }, batch));
-    return matched + fired;
+    return matched;
+  }
+
+  async #sweepWaits(olderThanMs: number): Promise<number> {
+    const { store, batch } = this.parts;
+    let matched = 0;
+    for (let pages = 0; pages < SWEEP_PAGES && !this.#stopped; pages++) {
+      const waits = await store.uncheckedWaits({ olderThanMs }, batch);
+      const { fired, checked } = await this.#matchWaits(waits);
+      matched += fired;
+      // A page of which nothing was checked would be the same page again.
+      if (waits.length < batch || checked === 0) break;
+    }
+    return matched;
   }
 
   /** Ends waits for events whose limit has passed, after what came in time has ended its own. Rejects with what the store throws. */
@@ -148,7 +200,7 @@ export class EventMatcher {
   /** Ends those of these waits that stored events are for. `busy`: there is one, and the run was locked by somebody. */
   async #matchWaits(
     waits: readonly EventWait[],
-  ): Promise<{ readonly fired: number; readonly busy: ReadonlySet<EventWait> }> {
+  ): Promise<{ readonly fired: number; readonly checked: number; readonly busy: ReadonlySet<EventWait> }> {
     let fired = 0;
     const busy = new Set<EventWait>();
     const checked: EventWait[] = [];
@@ -159,7 +211,7 @@ export class EventMatcher {
       if (ended === 'busy') busy.add(wait);
     }
     if (checked.length > 0) await this.parts.store.markChecked(checked);
-    return { fired, busy };
+    return { fired, checked: checked.length, busy };
   }
 
   async #matchWait(wait: EventWait): Promise<'fired' | 'none' | 'busy'> {

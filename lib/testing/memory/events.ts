@@ -84,9 +84,21 @@ function fireEvent(session: MemorySession, { stageRunId, key, eventId }: EventMa
   return true;
 }
 
-export function unmatchedEvents({ db, now }: MemorySession, olderThanMs: number, limit: number): StoredEvent[] {
-  const old = db.unmatchedEvents.rows.slice(0, limit).filter(({ createdAt }) => createdAt <= now - olderThanMs);
-  return old.map(storedEvent);
+/** In pages, by age and then by id. */
+export function unmatchedEvents(
+  { db, now }: MemorySession,
+  olderThanMs: number,
+  after: Cursor,
+  limit: number,
+): { events: StoredEvent[]; next: Cursor } {
+  const [at, id] = after === null ? [-Infinity, ''] : (JSON.parse(after) as [number, string]);
+  const page: EventRecord[] = [];
+  for (const event of db.unmatchedEvents.rows) {
+    if (page.length === limit || event.createdAt > now - olderThanMs) break;
+    if (event.createdAt > at || (event.createdAt === at && event.id > id)) page.push(event);
+  }
+  const last = page.length < limit ? undefined : page.at(-1);
+  return { events: page.map(storedEvent), next: last ? JSON.stringify([last.createdAt, last.id]) : null };
 }
 
 export function markMatched({ db }: MemorySession, eventIds: readonly string[]): void {

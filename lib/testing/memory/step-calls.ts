@@ -91,8 +91,10 @@ export class StepCalls
     return this.call((session) => events.fireEvents(session, matches));
   }
 
-  async unmatchedEvents(olderThanMs: number, limit: number): Promise<port.StoredEvent[]> {
-    return this.call((session) => events.unmatchedEvents(session, olderThanMs, limit));
+  async unmatchedEvents(
+    ...asked: Parameters<port.EventStore['unmatchedEvents']>
+  ): ReturnType<port.EventStore['unmatchedEvents']> {
+    return this.call((session) => events.unmatchedEvents(session, ...asked));
   }
 
   async markMatched(eventIds: readonly string[]): Promise<void> {

@@ -32,11 +32,15 @@ async function waiting() {
   return { engine, broken, runId };
 }
 
-function matcherOn(engine: TestEngine, onResumed: (stageRuns: number) => void = () => undefined) {
+function matcherOn(
+  engine: TestEngine,
+  onResumed: (stageRuns: number) => void = () => undefined,
+  startTriggered: (event: StoredEvent) => Promise<boolean> = async () => true,
+) {
   const outages = new Outages(engine.log);
   return new EventMatcher({
     store: engine.store,
-    startTriggered: async () => true,
+    startTriggered,
     onResumed,
     outages,
     pauses: new Pauses(),
@@ -127,6 +131,67 @@ describe('matching', () => {
     const looks = broken.count('uncheckedWaits');
     await matcher.matchStageRuns(['01900000-0000-7000-8000-00000000ffff']);
     expect(broken.count('uncheckedWaits')).toBe(looks);
+  });
+});
+
+describe('sweeping', () => {
+  /** Events that stay unmatched for now, then one that does not; each is a page. */
+  async function behind(count: number) {
+    const { engine, broken } = await waiting();
+    const stuck = await Promise.all(Array.from({ length: count }, () => stored(engine, 'stuck')));
+    const last = await stored(engine, 'last');
+    const asked: string[] = [];
+    const matcher = matcherOn(engine, undefined, async ({ id, key }) => {
+      asked.push(id);
+      return key !== 'stuck';
+    });
+    const left = async () => (await engine.store.unmatchedEvents(0, null, 100)).events.map(({ id }) => id);
+    return { engine, broken, matcher, asked, left, stuck: stuck.map(({ id }) => id), last: last.id };
+  }
+
+  it('WAKE-3: events that stay unmatched are in nobody’s way', async () => {
+    const { matcher, left, stuck } = await behind(3);
+    await matcher.sweep(0);
+    expect(await left()).toEqual(stuck);
+  });
+
+  it('WAKE-3: a sweep has an end, and the next one goes on there, however many stay unmatched', async () => {
+    const { matcher, left, asked, stuck } = await behind(12);
+    await matcher.sweep(0);
+    expect(asked).toEqual(stuck.slice(0, 10));
+    await matcher.sweep(0);
+    expect(await left()).toEqual(stuck);
+    await matcher.sweep(0);
+    expect(asked.at(-1)).toBe(stuck[9]);
+  });
+
+  it('WAKE-3: who asks for a sweep while one waits for its turn is served by that one', async () => {
+    const { matcher, asked, last } = await behind(0);
+    await Promise.all(Array.from({ length: 5 }, () => matcher.sweep(0)));
+    expect(asked).toEqual([last]);
+  });
+
+  it('LEASE-6: at shutdown the event at hand is ended, and no other is begun', async () => {
+    const { broken, matcher, asked, stuck } = await behind(3);
+    const [entered, goOn] = [signal(), signal()];
+    broken.instead.findWaits = async (real, ...given) => {
+      entered.fire();
+      await goOn;
+      return real(...given);
+    };
+    const sweeping = matcher.sweep(0);
+    await entered;
+    let stopped = false;
+    const stopping = matcher.stop().then(() => (stopped = true));
+    await turns();
+    expect(stopped).toBe(false);
+    goOn.fire();
+    await stopping;
+    await sweeping;
+    expect(asked).toEqual(stuck.slice(0, 1));
+    const looks = broken.count('unmatchedEvents');
+    await matcher.sweep(0);
+    expect(broken.count('unmatchedEvents')).toBe(looks);
   });
 });
 

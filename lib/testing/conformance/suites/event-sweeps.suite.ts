@@ -1,3 +1,4 @@
+import type { Cursor, StoredEvent } from '../../../engine/ports/index.js';
 import { newId } from '../builders.js';
 import { listening, storeOne, listeners, lyingThere, onlyWait } from '../listeners.js';
 import { awaiting, eventWait, newEvent, sleep, suspending } from '../step-builders.js';
@@ -9,11 +10,11 @@ const DAY_MS = 86_400_000;
 export function describeEventSweeps({ it, expect }: StoreSuite): void {
   it('WAKE-3: events whose matching is not known to have ended are found again', async (on) => {
     const [first, second] = [await storeOne(on), await storeOne(on)];
-    expect(await on.store.unmatchedEvents(60_000, 10)).toEqual([]);
+    expect((await on.store.unmatchedEvents(60_000, null, 10)).events).toEqual([]);
     expect((await on.probe()).unmatched).toBe(false);
     on.travel(61_000);
     expect((await on.probe()).unmatched).toBe(true);
-    const found = await on.store.unmatchedEvents(60_000, 10);
+    const found = (await on.store.unmatchedEvents(60_000, null, 10)).events;
     expect(found.map(({ id }) => id)).toEqual([first.id, second.id]);
     expect(found[0]).toEqual({
       id: first.id,
@@ -23,13 +24,31 @@ export function describeEventSweeps({ it, expect }: StoreSuite): void {
       payload: first.payload,
       source: null,
     });
-    expect(await on.store.unmatchedEvents(60_000, 1)).toHaveLength(1);
+    expect((await on.store.unmatchedEvents(60_000, null, 1)).events).toHaveLength(1);
     await on.store.markMatched([first.id, newId()]);
-    expect((await on.store.unmatchedEvents(0, 10)).map(({ id }) => id)).toEqual([second.id]);
+    expect((await on.store.unmatchedEvents(0, null, 10)).events.map(({ id }) => id)).toEqual([second.id]);
     await on.store.markMatched([second.id]);
     expect((await on.probe()).unmatched).toBe(false);
     // Later waits find it all the same.
     expect(await lyingThere(on, await listening(on))).toEqual([first.id, second.id]);
+  });
+
+  it('WAKE-3: they come in pages, each once, those of one instant by their ids', async (on) => {
+    const stored: string[] = [];
+    for (let nr = 0; nr < 5; nr++) {
+      stored.push((await storeOne(on)).id);
+      if (nr % 2 === 1) on.travel(1);
+    }
+    const found: string[] = [];
+    let after: Cursor = null;
+    do {
+      const page: { events: StoredEvent[]; next: Cursor } = await on.store.unmatchedEvents(0, after, 2);
+      found.push(...page.events.map(({ id }) => id));
+      after = page.next;
+      // What has gone from a page moves none of the next.
+      await on.store.markMatched([page.events[0]?.id ?? newId()]);
+    } while (after !== null);
+    expect(found).toEqual(stored);
   });
 
   it('WAKE-3: waits that nobody has looked up events for are found again', async (on) => {
@@ -99,7 +118,7 @@ export function describeEventSweeps({ it, expect }: StoreSuite): void {
     expect(await on.store.pruneEvents(7 * DAY_MS, 2)).toBe(1);
     expect(await on.store.pruneEvents(7 * DAY_MS, 2)).toBe(0);
     expect((await on.probe({ eventRetentionMs: 7 * DAY_MS })).expiredEvents).toBe(false);
-    expect((await on.store.unmatchedEvents(0, 10)).map(({ id }) => id)).toEqual([young.id]);
+    expect((await on.store.unmatchedEvents(0, null, 10)).events.map(({ id }) => id)).toEqual([young.id]);
     on.travel(5 * DAY_MS);
     expect(await on.store.pruneEvents(7 * DAY_MS, 10)).toBe(2);
   });

@@ -216,7 +216,7 @@ export function describeSignals({ it, expect }: StoreSuite): void {
     await on.suspend(suspending(listens, [eventWait('event', { eventKey: 'approve' })]));
     await on.store.sendSignal(newSignal(), told.run.id, EVERYBODY);
     await on.store.sendSignal(newSignal(), listens.run.id, EVERYBODY);
-    expect(await on.store.unmatchedEvents(0, 10)).toEqual([]);
+    expect((await on.store.unmatchedEvents(0, null, 10)).events).toEqual([]);
     const [wait] = await on.store.uncheckedWaits([listens.stageRun.id], 10);
     if (wait === undefined) throw new Error('A wait for an event was open.');
     expect(await on.store.findEvents(wait, null, 10)).toEqual({ events: [], next: null });

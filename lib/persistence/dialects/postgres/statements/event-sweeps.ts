@@ -1,16 +1,23 @@
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
-import { clock, milliseconds } from '../sql.js';
-import { EVENT_COLUMNS, OPEN_EVENT_WAIT, WAIT_COLUMNS } from './event-waits.js';
+import { clock, isoText, milliseconds } from '../sql.js';
+import { EVENT_COLUMNS, type EventRow, OPEN_EVENT_WAIT, WAIT_COLUMNS } from './event-waits.js';
 import { nameRows } from './fire-events.js';
 
-/** Events whose matching is not known to have ended, oldest first, through events_unmatched. $1 offset ms, $2 older than ms, $3 limit. */
+/** `at`: where the next page begins, with the id. */
+export type UnmatchedRow = EventRow & { at: string };
+
+/**
+ * Events whose matching is not known to have ended, oldest first, through events_unmatched, which knows no id: of those of one instant
+ * it reads all. $1 offset ms, $2 older than ms, $3 after instant, $4 after id, $5 limit.
+ */
 export function unmatchedEvents(t: TableNames): Statement {
   return {
     name: 'unmatched-events',
     text: `
-    SELECT ${EVENT_COLUMNS} FROM ${t.events} e WHERE NOT e.matched AND e.run_id IS NULL AND e.created_at <= ${clock('$1')} - ${milliseconds('$2::float8')}
-     ORDER BY e.created_at LIMIT $3`,
+    SELECT ${EVENT_COLUMNS}, ${isoText('e.created_at')} AS at FROM ${t.events} e
+     WHERE NOT e.matched AND e.run_id IS NULL AND e.created_at <= ${clock('$1')} - ${milliseconds('$2::float8')} AND (e.created_at, e.id) > ($3::timestamptz, $4::uuid)
+     ORDER BY e.created_at, e.id LIMIT $5`,
   };
 }
 
