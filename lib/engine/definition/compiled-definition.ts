@@ -35,11 +35,19 @@ export interface DefinitionWays {
    * What follows the end of a node where a worker knows it without looking at other rows, by what had ended before it; else null.
    * Then nothing of the run but that node has been open.
    */
-  alone(run: EnteredRun, before: readonly EndedNode[], ended: EndedNode, context: DecideContext): Transition | null;
+  alone(run: EnteredRun, before: VisitsBefore, ended: EndedNode, context: DecideContext): Transition | null;
   /** How a run goes on from the visit that failed; or, in a sentence, why it cannot (RETRY-5). */
   reopened(state: RunState, failed: StageRunState, context: DecideContext): RetryWay | string;
   /** How a run goes on from a node that it has been at; or, in a sentence, why it cannot (RUN-5). */
   rerun(state: RunState, node: string, context: DecideContext): RerunWay | string;
+}
+
+/** Where a run has been, as a worker is told of it. */
+export interface VisitsBefore {
+  /** What completed or was skipped, oldest first. */
+  readonly earlier: readonly EndedNode[];
+  /** Nodes of which there are other visits, under whatever version of the definition. */
+  readonly unlisted: readonly string[];
 }
 
 /** A visit that has ended, as a worker knows it. */

@@ -11,6 +11,7 @@ export type {
   DefinitionSettings,
   DefinitionWays,
   EndedNode,
+  VisitsBefore,
   NodeVisited,
   RerunWay,
   RetryWay,

@@ -26,6 +26,10 @@ export interface ClaimedJob {
   readonly stageRun: ClaimedStageRun;
   /** COMPLETED and SKIPPED stage runs of this generation, oldest first; empty for the first stage. */
   readonly earlier: readonly EarlierStageRun[];
+  /** Nodes with visits in this generation that `earlier` does not tell of, beside this one: open ones, failed or cancelled ones. */
+  readonly unlisted: readonly string[];
+  /** In this generation the run has come to nothing after it. */
+  readonly isLatest: boolean;
 }
 
 export interface ClaimedRun {

@@ -1,4 +1,4 @@
-import type { EndedNode, NodeVisited } from '../definition/index.js';
+import type { EndedNode, NodeVisited, VisitsBefore } from '../definition/index.js';
 import type { CompiledGraph, CompiledGraphNode } from '../graph/index.js';
 import type { EnteredRun } from '../state/deciding.js';
 import { failedEvent, NO_CHANGE } from '../state/enter-node.js';
@@ -55,17 +55,19 @@ export function decideGraphSettled(
 export function decideGraphAlone(
   graph: CompiledGraph,
   run: EnteredRun,
-  before: readonly EndedNode[],
+  { earlier, unlisted }: VisitsBefore,
   ended: EndedNode,
   context: WalkContext,
 ): Transition | null {
   const node = nodeOf(graph, ended.node);
   if (node.escalations.length > 0 || isInBranch(graph, node)) return null;
-  const walk = new GraphWalk(graph, run, GraphVisits.ofEnded(graph, [...before, ended]).all(), context);
+  const walk = new GraphWalk(graph, run, GraphVisits.ofEnded(graph, [...earlier, ended]).all(), context);
   walk.ended(ended);
   const transition = transitionOf(walk.go());
   if (transition.cancelled || (transition.run !== null && transition.run.to !== 'COMPLETED')) return null;
-  return transition.stageRuns.some((row) => mayLeaveCancelled(graph, nodeOf(graph, row.node))) ? null : transition;
+  // What this version cannot have left, one that the run was migrated from may have.
+  const mayBeUntold = (id: string): boolean => unlisted.includes(id) || mayLeaveCancelled(graph, nodeOf(graph, id));
+  return transition.stageRuns.some(({ node: id }) => mayBeUntold(id)) ? null : transition;
 }
 
 function isInBranch(graph: CompiledGraph, { body }: CompiledGraphNode): boolean {

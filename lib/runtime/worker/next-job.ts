@@ -38,6 +38,8 @@ export function nextJob(
       resumed: false,
     },
     earlier: [...job.earlier, own, ...transition.stageRuns.flatMap(passedOf)],
+    unlisted: job.unlisted,
+    isLatest: true,
   };
 }
 

@@ -99,7 +99,10 @@ export class OutcomeRecords {
     };
     try {
       if (compiled.ways) {
-        const transition = compiled.ways.alone(run, job.earlier, endedOf(node.key, outcome), this.context);
+        // It stood in a branch, under a version that the run was migrated from.
+        if (!job.isLatest) return null;
+        const { earlier, unlisted } = job;
+        const transition = compiled.ways.alone(run, { earlier, unlisted }, endedOf(node.key, outcome), this.context);
         return transition && { transition };
       }
       return { transition: decideNext(compiled, run, node.key, nodeOutput(node, [settled]), this.context) };

@@ -139,6 +139,7 @@ function claimedJob(
       resumed,
     },
     earlier: earlierOf(session, run),
+    ...besideOf(session, run, stageRun),
   };
 }
 
@@ -151,4 +152,19 @@ function earlierOf({ db }: MemorySession, run: RunRecord): EarlierStageRun[] {
   }
   earlier.sort((a, b) => a.ordinal - b.ordinal);
   return earlier.map(({ ordinal: _, ...row }) => row);
+}
+
+function besideOf(
+  { db }: MemorySession,
+  { id, generation }: RunRecord,
+  { id: own, ordinal }: StageRunRecord,
+): Pick<ClaimedJob, 'unlisted' | 'isLatest'> {
+  const others = db.stageRunsOf
+    .of(id)
+    .filter((one) => one.id !== own && one.generation === generation && !isEscalation(one));
+  const untold = others.filter(({ status }) => status !== 'COMPLETED' && status !== 'SKIPPED');
+  return {
+    unlisted: [...new Set(untold.map(({ node }) => node))].sort(),
+    isLatest: others.every((one) => one.ordinal < ordinal),
+  };
 }

@@ -1,3 +1,4 @@
+import { decideMigrate } from '../../../lib/engine/state/decide-migrate.js';
 import { StageFailedError } from '../../../lib/errors/index.js';
 import type { StageContext } from '../../../lib/interfaces/index.js';
 import { end, graphFlow, type GraphEdge, type GraphNode } from './support/graph-flow.js';
@@ -282,4 +283,57 @@ it('FAULT E5: a run is cancelled in the tick in which its waits time out, and so
   expect(runs).toHaveLength(2);
   expect(['CANCELLED', 'COMPLETED']).toContain(await status(runId));
   for (const { id } of runs) expect([id, await open(id), await engine.jobCount(id)]).toEqual([id, [], 0]);
+});
+
+it('VER-1: a visit that was left under another version is counted where the present one has nothing that leaves it', async () => {
+  const flow = (escalations: readonly object[]): Promise<TestWorkflow> =>
+    graphFlow(
+      [
+        { id: 'twice', type: 'loop', config: { count: 2 } },
+        { id: 'sign', type: 'wait', config: { event: { key: '"signed"' } }, escalations },
+        { id: 'late', type: 'wait', config: { event: { key: '"late"' } } },
+        end(),
+      ],
+      [
+        ['twice', 'sign', 'each'],
+        ...(escalations.length > 0
+          ? ([
+              ['sign', 'twice'],
+              ['sign', 'late', 'late'],
+            ] as const)
+          : ([['sign', 'late']] as const)),
+        ['late', 'twice'],
+        ['twice', 'end', 'done'],
+      ],
+    );
+  const before = await flow([{ after: '1h', action: { type: 'take_edge', outcome: 'late' } }]);
+  const after = await flow([]);
+  engine = new TestEngine([before, after]);
+  const runId = await engine.start(before);
+  await engine.drain();
+  await engine.travel(3_600_000);
+  await engine.store.changeRun(runId, { all: true }, ({ state }) => {
+    const decision = decideMigrate(after.compiled, after.key, state);
+    if ('refused' in decision) throw new Error(decision.refused);
+    return { transition: decision.transition, answer: null };
+  });
+  await engine.emit('late', null);
+  await engine.drain();
+  for (const key of ['signed', 'late']) {
+    await engine.emit(key, null);
+    await engine.drain();
+  }
+  const { run, stageRuns } = await engine.history(runId);
+  expect(stageRuns.map(({ key, visit, status }) => `${key} ${visit} ${status}`)).toEqual([
+    'twice 1 COMPLETED',
+    'sign 1 CANCELLED',
+    'sign#1 1 COMPLETED',
+    'late 1 COMPLETED',
+    'twice 2 COMPLETED',
+    'sign 2 COMPLETED',
+    'late 2 COMPLETED',
+    'twice 3 COMPLETED',
+    'end 1 COMPLETED',
+  ]);
+  expect(run.status).toBe('COMPLETED');
 });

@@ -67,7 +67,7 @@ export function describeClaims({ it, expect }: StoreSuite): void {
     });
     const [stageRun] = run.transition.stageRuns;
     const job = await on.claimOne();
-    expect(job).toMatchObject({ kind: 'execute', jobId: stageRun?.job?.id, earlier: [] });
+    expect(job).toMatchObject({ kind: 'execute', jobId: stageRun?.job?.id, earlier: [], unlisted: [], isLatest: true });
     expect(job.run).toEqual({
       id: run.id,
       definitionId: 'documents',

@@ -33,6 +33,25 @@ const leaving = ({ stageRun }: ClaimedJob, given: Partial<Transition> = {}): Tra
 
 /** What graphs need of the rows beside what pipelines do. */
 export function describeGraphRows({ it, expect }: StoreSuite): void {
+  it('VER-1: a claim names the nodes of visits that it does not bring, and tells whether others were come to later', async (on) => {
+    const [left, right] = await claimBranches(on);
+    expect(left).toMatchObject({ unlisted: ['right'], isLatest: false });
+    expect(right).toMatchObject({ unlisted: ['left'], isLatest: true });
+    const after = newStageRun({ key: 'after', ordinal: 4 });
+    await on.settle([joined(left)], () => leaving(right, { stageRuns: [after] }));
+    const { claimed } = await on.claim();
+    const next = claimed.find(({ kind }) => kind === 'execute')!;
+    expect(next).toMatchObject({ unlisted: ['right'], isLatest: true, earlier: [{ key: 'fork' }, { key: 'left' }] });
+  });
+
+  it('VER-1: of visits that have all ended by themselves a claim names none', async (on) => {
+    const [left, right] = await claimBranches(on);
+    await on.settle([joined(left)], () => newTransition());
+    const after = newStageRun({ key: 'after', ordinal: 4 });
+    await on.settle([joined(right)], () => newTransition({ stageRuns: [after] }));
+    expect(await on.claimOne()).toMatchObject({ stageRun: { key: 'after' }, unlisted: [], isLatest: true });
+  });
+
   it('GRAPH-4: a node that no worker is needed for is a stage run that has ended, with what it came to', async (on) => {
     const passed = newStageRun({ key: 'large', status: 'COMPLETED', output: '"\\u0000"', outcome: 'true' });
     const run = await on.start({

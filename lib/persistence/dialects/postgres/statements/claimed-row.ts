@@ -3,7 +3,7 @@ import type { TableNames } from '../../../table-names.js';
 import { CANCEL, isEscalated, sameOwner } from '../sql.js';
 import { subjectOf } from '../subject-columns.js';
 
-/** A job as the claim answers it. Earlier outputs come along only where there are some. */
+/** A job as the claim answers it. What was before it comes along only where something was. */
 export interface ClaimedRow {
   job_id: string;
   kind: number;
@@ -39,8 +39,11 @@ export interface ClaimedRow {
   priority: number;
   queue: string | null;
   input: string;
+  /** `EarlierTuples`. */
   earlier: string | null;
 }
+
+type EarlierTuples = [earlier: EarlierTuple[], unlisted: string[], isLatest: boolean];
 
 type EarlierTuple = [
   node: string,
@@ -56,16 +59,21 @@ type EarlierTuple = [
  * never looks inside a user's payload, in which U+0000 would stop it (fault A1).
  */
 export function claimedColumns(t: TableNames): string {
+  const ended = `e.status IN ('COMPLETED', 'SKIPPED')`;
   return `
     s.id AS stage_run_id, s.node, s.key, s.stage, s.visit, s.ordinal, s.budget_from, s.deferrals,
     r.id AS run_id, r.definition_id, r.definition_version, r.definition_key, r.generation, r.depth, r.owner_id, r.subject_type, r.subject_id, r.subject_seen, r.touches,
     r.actor::text AS actor, r.trace, r.priority, r.queue, r.input::text AS input,
     CASE WHEN s.ordinal > 1 THEN (
-      SELECT json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text, e.outcome) ORDER BY e.ordinal)::text
-        FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND ${sameOwner('e', 'r')} AND e.status IN ('COMPLETED', 'SKIPPED') AND NOT ${isEscalated('e')}) END AS earlier`;
+      SELECT json_build_array(
+               coalesce(json_agg(json_build_array(e.node, e.key, e.stage, e.status, e.output::text, e.outcome) ORDER BY e.ordinal) FILTER (WHERE ${ended}), '[]'),
+               coalesce(json_agg(DISTINCT e.node) FILTER (WHERE NOT ${ended} AND e.id <> s.id), '[]'), max(e.ordinal) IS NOT DISTINCT FROM s.ordinal)::text
+        FROM ${t.stageRuns} e WHERE e.run_id = r.id AND e.generation = s.generation AND ${sameOwner('e', 'r')} AND NOT ${isEscalated('e')}) END AS earlier`;
 }
 
 export function claimedJob(row: ClaimedRow): ClaimedJob {
+  const [earlier, unlisted, isLatest] =
+    row.earlier === null ? NOTHING_BEFORE : (JSON.parse(row.earlier) as EarlierTuples);
   return {
     kind: row.kind === CANCEL ? 'cancel' : 'execute',
     jobId: row.job_id,
@@ -100,9 +108,13 @@ export function claimedJob(row: ClaimedRow): ClaimedJob {
       hasLedger: row.has_ledger,
       resumed: row.resumed,
     },
-    earlier: row.earlier === null ? [] : (JSON.parse(row.earlier) as EarlierTuple[]).map(toEarlier),
+    earlier: earlier.map(toEarlier),
+    unlisted,
+    isLatest,
   };
 }
+
+const NOTHING_BEFORE: EarlierTuples = [[], [], true];
 
 function toEarlier([node, key, stage, status, output, outcome]: EarlierTuple): EarlierStageRun {
   return { node, key, stage, status, output, outcome };
