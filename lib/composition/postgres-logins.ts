@@ -21,14 +21,18 @@ export interface PostgresLogins {
 }
 
 /** @throws UnsupportedDatabaseError, InvalidOptionsError, StoreUnavailableError when the database does not answer */
-export async function openLogins(host: DataSource, security: RowLevelSecurity): Promise<PostgresLogins> {
-  const app = await openPool(host);
+export async function openLogins(
+  host: DataSource,
+  { owners: { rowLevelSecurity: security }, lease }: Pick<ResolvedWorkflowOptions, 'owners' | 'lease'>,
+): Promise<PostgresLogins> {
+  const silence = { silenceMs: lease.staleThresholdMs };
+  const app = await openPool(host, silence);
   if (security === null) return { engine: app, app, sessions: undefined };
   if (security === 'switch') {
     return { engine: app, app, sessions: (names) => new GuardedSessions({ app, engine: app }, names) };
   }
   try {
-    const engine = await openPool(host, { login: security.dispatcher });
+    const engine = await openPool(host, { ...silence, login: security.dispatcher });
     return { engine, app, sessions: (names) => new GuardedSessions({ app, engine }, names) };
   } catch (error) {
     await app.close().catch(() => undefined);
@@ -65,7 +69,7 @@ async function grantsFor(app: EnginePool, security: NonNullable<RowLevelSecurity
   return { switchTo: who!.role };
 }
 
-async function openPool(host: DataSource, options: EnginePoolOptions = {}): Promise<EnginePool> {
+async function openPool(host: DataSource, options: EnginePoolOptions): Promise<EnginePool> {
   try {
     return await EnginePool.open(host, options);
   } catch (error) {

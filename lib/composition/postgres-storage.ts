@@ -25,7 +25,7 @@ export const openPostgresStorage: OpenStorage = async (request: StorageRequest) 
 export async function postgresStorageOn(host: DataSource, options: StorageRequest['options']): Promise<EngineStorage> {
   const names = tableNames({ schema: options.schema ?? schemaOf(host), prefix: options.tablePrefix });
   const { notify = true, listenUrl } = options.worker ?? {};
-  const logins = await openLogins(host, options.owners.rowLevelSecurity);
+  const logins = await openLogins(host, options);
   const { engine, sessions } = logins;
   const notifier = new PostgresNotifier(engine, names, { enabled: notify, ...(listenUrl && { listenUrl }) });
   const channel = `workflow_${placeHash(names)}`;

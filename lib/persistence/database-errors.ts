@@ -1,5 +1,5 @@
 /** SQLSTATEs and classes that say "not now" rather than "not this". */
-const TRANSIENT_STATES = /^(08|53|57P|40001|40P01|25006|57014|58030|26000|42P05)/;
+const TRANSIENT_STATES = /^(08|53|57P|40001|40P01|25006|25P03|57014|58030|26000|42P05)/;
 /** Classes about the values: data exception, integrity constraint violation. */
 const DATA_STATES = /^(22|23)/;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -31,7 +31,7 @@ const MAX_WRAPPERS = 5;
 
 /**
  * Whether a failed call may be tried again unchanged: the connection broke, the server restarts, is full or read-only, the
- * transaction met a deadlock or a serialization conflict, or a timeout that is not about a lock.
+ * transaction met a deadlock or a serialization conflict, was silent for too long, or a timeout that is not about a lock.
  *
  * Also when a prepared statement was lost or met behind a pooler; `EnginePool` goes on without names then.
  */
@@ -59,7 +59,7 @@ export function isLockTimeout(error: unknown): boolean {
  */
 export function breaksConnection(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state === undefined ? someLayer(error, isNetworkError) : /^(08|57P|25006)/.test(state);
+  return state === undefined ? someLayer(error, isNetworkError) : /^(08|57P|25006|25P03)/.test(state);
 }
 
 /** The five characters PostgreSQL gave the error, through wrappers; undefined for errors of the network or the driver. */

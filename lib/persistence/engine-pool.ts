@@ -5,6 +5,7 @@ import { engineDataSource } from './data-source/engine-data-source.js';
 import type { EngineLogin } from './data-source/engine-login.js';
 import { newClient, poolOf } from './data-source/postgres-driver.js';
 import type { PooledClient, PostgresClient, PostgresPool, PostgresResult } from './data-source/postgres-driver.js';
+import { LONGEST_SILENCE_MS } from './data-source/silence.js';
 import { RESULT_TYPES } from './data-source/result-types.js';
 import { wireNameOf } from './data-source/statement.js';
 import type { Statement } from './data-source/statement.js';
@@ -26,6 +27,8 @@ export interface EnginePoolOptions {
   readonly named?: boolean;
   /** Who logs in, instead of the host. @default the host's DataSource */
   readonly login?: EngineLogin;
+  /** After how long the server ends a transaction in which nothing comes from here, at most 30 s. @default 30_000 */
+  readonly silenceMs?: number;
   /** Entities that reads through `dataSource` need. @default none */
   readonly entities?: readonly EntitySchema[];
   /** Told of broken connections and slow paths, never of a failed statement. @default Nest's logger */
@@ -58,6 +61,9 @@ const SERVER: Statement = {
  * Broken connections are logged and replaced at the next use; a call that was under way rejects with a transient error
  * (`isTransientError`) and may or may not have been committed. Nothing here retries and no session state is kept.
  *
+ * A process that stands still in the middle of a transaction (stopped, its machine paused, cut off) would hold rows that nobody
+ * can reap: the server ends its transaction once it was silent for so long (LEASE-3). That is a transient error to it, if it comes back.
+ *
  * Every statement runs READ COMMITTED. Transactions say so when they begin. Where the database's default is stricter
  * (fault K28), single statements become short transactions too: right, and behind any pooler, for two more round trips,
  * which is logged with the cure. Setting it on the session instead would leak through PgBouncer.
@@ -80,6 +86,7 @@ export class EnginePool {
     readonly dataSource: DataSource,
     private readonly pool: PostgresPool,
     private named: boolean,
+    private readonly silence: string,
     private readonly warn: Warn,
   ) {
     // As early as that: a server that is going may end a connection in the very chunk that makes it ready.
@@ -93,11 +100,12 @@ export class EnginePool {
    */
   static async open(host: DataSource, options: EnginePoolOptions = {}): Promise<EnginePool> {
     const { size = DEFAULT_SIZE, named = true, login, entities = [], warn = warnByLogger('EnginePool') } = options;
+    const silence = endedWhenSilent(options.silenceMs);
     const onPoolError = (error: unknown): void => warn(`A connection of the engine broke: ${String(error)}`);
     const dataSource = engineDataSource(host, { size, login, entities, onPoolError });
     await dataSource.initialize();
     try {
-      const pool = new EnginePool(dataSource, poolOf(dataSource), named, warn);
+      const pool = new EnginePool(dataSource, poolOf(dataSource), named, silence, warn);
       await pool.inspectServer();
       return pool;
     } catch (error) {
@@ -142,7 +150,7 @@ export class EnginePool {
 
   /** @param settings what holds until the end of the transaction, sent along with its begin */
   private begun<T>(settings: readonly string[], work: (query: TransactionQuery) => Promise<T>): Promise<T> {
-    const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings].join('; ');
+    const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', this.silence, ...settings].join('; ');
     return this.unnamedOnceLost(() => this.withClient((client) => this.inTransaction(client, begin, work)));
   }
 
@@ -279,6 +287,10 @@ export class EnginePool {
         'without them.',
     );
   }
+}
+
+function endedWhenSilent(afterMs = LONGEST_SILENCE_MS): string {
+  return `SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.min(Math.round(afterMs), LONGEST_SILENCE_MS))}`;
 }
 
 function settingsOf({ lockTimeoutMs }: TransactionOptions = {}): string[] {

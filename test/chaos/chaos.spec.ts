@@ -13,8 +13,9 @@ const WORKERS = 4;
 /** Bodies that a worker may end between two kills. */
 const BETWEEN_KILLS = 15;
 const LOST = `SELECT count(*) FROM workflow_attempts WHERE code = 'LEASE_EXPIRED'`;
-/** Stages whose leases a process has. */
-const LEASED = `SELECT stage_run_id FROM workflow_jobs WHERE state = 1 AND locked_by LIKE '%-' || $1 || '-%'`;
+/** Stages that a process has, and nobody lost before: the first loss goes to the front of the queue, further ones wait. */
+const LEASED = `SELECT s.id FROM workflow_jobs j JOIN workflow_stage_runs s ON s.id = j.stage_run_id
+  WHERE j.state = 1 AND s.losses = 0 AND j.locked_by LIKE '%-' || $1 || '-%'`;
 const COMPLETED = `SELECT count(*) FROM workflow_runs WHERE status = 'COMPLETED'`;
 
 /** A server of this file's own: it is restarted in the middle. */
@@ -81,7 +82,7 @@ describe('worker processes on one database', () => {
     };
 
     const leased = async (at: number): Promise<readonly string[]> =>
-      (await pool!.query(LEASED, [workers[at]!.pid])).rows.map(({ stage_run_id: id }) => id);
+      (await pool!.query(LEASED, [workers[at]!.pid])).rows.map(({ id }) => id);
     /** The stages whose leases it stands still with: some, and none that a stall has lost it before. */
     const freeze = async (at: number): Promise<readonly string[]> => {
       for (;;) {

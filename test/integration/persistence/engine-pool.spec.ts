@@ -243,6 +243,24 @@ describe('EnginePool', () => {
   });
 
   describe('broken connections', () => {
+    it('LEASE-3: who stands still in a transaction loses it, and others get its rows', async () => {
+      const pool = await openPool({ silenceMs: 300 });
+      const other = await openPool();
+      await pool.query(statement('t', 'CREATE TABLE held (n int)'));
+      await pool.query(statement('first', 'INSERT INTO held VALUES (1)'));
+      const UPDATE = statement('update', 'UPDATE held SET n = n + 1 RETURNING n');
+      let freed: unknown;
+      const cut = pool.transaction(async (query) => {
+        await query(UPDATE);
+        // Waits for the row: until the server has ended the transaction that has it.
+        freed = await other.query(UPDATE);
+        return query(UPDATE);
+      });
+      expect(isTransientError(await cut.catch((error: unknown) => error))).toBe(true);
+      expect(freed).toEqual([{ n: 2 }]);
+      expect(await pool.query(UPDATE)).toEqual([{ n: 3 }]);
+    });
+
     it('FAULT G1: an idle connection that is terminated is logged and replaced', async () => {
       const pool = await openPool({ size: 1 });
       const pid = await pidOf(pool);
@@ -330,7 +348,7 @@ describe('database errors', () => {
   });
 
   it('FAULT C23: what says "not now" is transient, what says "not this" is not', () => {
-    const transient = ['08006', '53300', '57P01', '57P03', '40001', '40P01', '25006', '57014'];
+    const transient = ['08006', '53300', '57P01', '57P03', '40001', '40P01', '25006', '25P03', '57014'];
     for (const code of transient) expect(isTransientError({ code })).toBe(true);
     for (const code of ['23505', '22P02', '42P01', '55P03', '42501']) expect(isTransientError({ code })).toBe(false);
     for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']) {

@@ -416,6 +416,29 @@ describe('ctx.transaction', () => {
     expect(await bookings()).toEqual([]);
   });
 
+  it('LEASE-3, TX-3: who stands still while it holds the run loses the transaction; a limit of the host stays', async () => {
+    const limits: unknown[] = [];
+    let inside: EntityManager;
+    const flow = flowOf(async (ctx) => {
+      await ctx.transaction('a', async (manager: EntityManager) => void (inside = manager));
+      await ctx.transaction('b', async (manager: EntityManager) => {
+        inside = manager;
+        await manager.query(`SET LOCAL idle_in_transaction_session_timeout = '5s'`);
+      });
+    });
+    const engine = await engineOf(flow, {
+      writeWithin: (next) => async (write, transaction) => {
+        const verdict = await next(write, transaction);
+        limits.push(...(await inside.query('SHOW idle_in_transaction_session_timeout')));
+        return verdict;
+      },
+    });
+    await engine.start(flow);
+    await engine.drain();
+    expect(limits.map((row) => Object.values(row as object)[0])).toEqual(['30s', '5s']);
+    expect(Object.values((await host.query('SHOW idle_in_transaction_session_timeout'))[0])).toEqual(['0']);
+  });
+
   it('STEP-11, TX-3: a transaction is no other kind of step, and none is called in it', async () => {
     let before = true;
     const flow = flowOf(
