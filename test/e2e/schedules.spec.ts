@@ -128,6 +128,18 @@ describe.each(HOW)('schedules, %s', (_case, options) => {
     expect(await row()).toMatchObject({ lastOutcome: 'started', lastRunId: (await runs())[0]!.id });
   });
 
+  it('TRIG-1: what one schedule throws is reported, and keeps none of those claimed with it', async () => {
+    for (const definitionId of ['nightly', 'strict', 'rare']) await schedule({}, definitionId);
+    const move = store.moveSchedules.bind(store);
+    let crashes = 1;
+    store.moveSchedules = (moves) => (crashes-- > 0 ? Promise.reject(new Error('The first is broken.')) : move(moves));
+    const { errors } = await wake.wake(at(0));
+    expect(errors).toMatchObject([{ part: 'schedules', message: expect.stringContaining('The first is broken.') }]);
+    expect((await runs()).map((run) => run.definition).sort()).toEqual(['nightly', 'rare', 'strict']);
+    const rows = await store.listTriggers({ limit: 10 }, { all: true });
+    expect(rows.filter(({ lastOutcome }) => lastOutcome === 'started')).toHaveLength(2);
+  });
+
   it.each([
     ['skip', []],
     ['once', [3]],

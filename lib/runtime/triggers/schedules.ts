@@ -17,6 +17,14 @@ export interface SchedulesParts {
   readonly batch: number;
 }
 
+export interface SchedulesReport {
+  readonly started: number;
+  /** Until the next one is due; null: there is none. */
+  readonly nextInMs: number | null;
+  /** What single schedules threw. */
+  readonly errors: readonly unknown[];
+}
+
 /** Schedules that one statement claims: few, since each may start many runs while the lease of the last one runs. */
 const MOST_CLAIMED = 20;
 /** Whoever dies with a schedule costs it so long. */
@@ -35,22 +43,28 @@ export class Schedules {
 
   constructor(private readonly parts: SchedulesParts) {}
 
-  /** Rejects with what the store throws. */
-  async runOnce(aheadMs: number): Promise<{ readonly started: number; readonly nextInMs: number | null }> {
+  /** Each schedule on its own: what one throws keeps none of the others. Rejects with what the store throws at all of them. */
+  async runOnce(aheadMs: number): Promise<SchedulesReport> {
     const { store, batch } = this.parts;
     const limit = Math.min(batch, MOST_CLAIMED);
     const seen = new Set<string>();
+    const errors: unknown[] = [];
     let started = 0;
     for (;;) {
       const claimed = await store.claimSchedules(limit, aheadMs, LEASE_MS);
       for (const schedule of claimed) {
-        // Still due after its turn: it has more to catch up with than one pass does.
-        if (seen.has(schedule.id)) await store.moveSchedules([handBack(schedule)]);
-        else started += await this.#run(schedule);
+        try {
+          // Still due after its turn: it has more to catch up with than one pass does.
+          if (seen.has(schedule.id)) await store.moveSchedules([handBack(schedule)]);
+          else started += await this.#run(schedule);
+        } catch (error) {
+          // Its lease is how long it is left alone.
+          errors.push(error);
+        }
       }
       const again = claimed.some(({ id }) => seen.has(id));
       for (const { id } of claimed) seen.add(id);
-      if (claimed.length < limit || again) return { started, nextInMs: await store.nextScheduleIn(aheadMs) };
+      if (claimed.length < limit || again) return { started, nextInMs: await store.nextScheduleIn(aheadMs), errors };
     }
   }
 

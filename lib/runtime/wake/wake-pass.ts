@@ -129,8 +129,9 @@ export class WakePass {
   }
 
   async #schedule(tally: WakeTally, aheadMs: number): Promise<void> {
-    const { started, nextInMs } = await this.parts.schedules.runOnce(aheadMs);
+    const { started, nextInMs, errors } = await this.parts.schedules.runOnce(aheadMs);
     tally.add('schedules', started);
+    for (const error of errors) this.#failed(tally, 'schedules', error);
     if (nextInMs !== null) this.parts.scheduleTimer.note(Math.max(0, nextInMs));
   }
 
@@ -180,13 +181,17 @@ export class WakePass {
 
   /** Each part in an error boundary of its own: the next ones are done all the same. */
   async #part(tally: WakeTally, part: string, work: () => Promise<unknown>): Promise<void> {
-    const { store, outages, log } = this.parts;
     try {
       await work();
     } catch (error) {
-      tally.errors.push({ part, message: errorLine(error) });
-      if (store.isTransient(error)) outages.failed('wake pass', error);
-      else log.error(`The part "${part}" of a wake pass failed: ${errorLine(error)}`, errorStack(error));
+      this.#failed(tally, part, error);
     }
+  }
+
+  #failed(tally: WakeTally, part: string, error: unknown): void {
+    const { store, outages, log } = this.parts;
+    tally.errors.push({ part, message: errorLine(error) });
+    if (store.isTransient(error)) outages.failed('wake pass', error);
+    else log.error(`The part "${part}" of a wake pass failed: ${errorLine(error)}`, errorStack(error));
   }
 }
