@@ -1,5 +1,6 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
+  ShuttingDownError,
   Stage,
   Workflow,
   WorkflowService,
@@ -299,6 +300,20 @@ describe.each(HOW)('triggers of events, %s', (_case, options) => {
     await on.tester.drain();
     expect((await on.engine.store.unmatchedEvents(0, null, 10)).events).toEqual([]);
     expect(await on.outcomes()).toEqual({ unknown: ['failed', 0, true] });
+  });
+
+  it('TRIG-3: what a process that shuts down cannot start any more is left to another one, however old', async () => {
+    await on.listen('a', {});
+    const event = { id: newId(), ownerId: null, key: 'order', subject: null, payload: '{}' };
+    await on.engine.store.storeEvent({ ...event, messageDigest: null });
+    on.engine.store.clockOffsetMs += 601_000;
+    const runtime = on.tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false });
+    jest.spyOn(runtime, 'ready').mockRejectedValue(new ShuttingDownError({ what: 'It' }));
+    await on.engine.runtime.matcher.sweep(0);
+    jest.restoreAllMocks();
+    expect(await on.outcomes()).toEqual({ a: [null, 0, false] });
+    await on.engine.runtime.matcher.sweep(0);
+    expect(await on.started()).toEqual(['a {}']);
   });
 
   it('TRIG-3: what changes of entities are told by is nobody’s to send', async () => {

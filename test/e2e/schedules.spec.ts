@@ -1,4 +1,12 @@
-import { Stage, WakeService, Workflow, WorkflowService, type Flow, type StageContext } from 'nestjs-workflow-engine';
+import {
+  ShuttingDownError,
+  Stage,
+  WakeService,
+  Workflow,
+  WorkflowService,
+  type Flow,
+  type StageContext,
+} from 'nestjs-workflow-engine';
 import { WorkflowTester, type WorkflowTesterOptions } from 'nestjs-workflow-engine/testing';
 import { z } from 'zod';
 import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../../lib/composition/workflow-runtime.js';
@@ -239,6 +247,30 @@ describe.each(HOW)('schedules, %s', (_case, options) => {
       return store.claimSchedules(10, 2 * HOUR, 1);
     });
     expect(claimed!.cursor).toBeLessThan(hour);
+  });
+
+  it('TRIG-1: what a process that shuts down cannot start any more it hands back, for another one at once', async () => {
+    for (const definitionId of ['nightly', 'strict']) await schedule({ catchUp: 'all' }, definitionId);
+    const runtime = tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false });
+    const engine = await runtime.ready();
+    // One instant comes through.
+    jest
+      .spyOn(runtime, 'ready')
+      .mockResolvedValueOnce(engine)
+      .mockRejectedValue(new ShuttingDownError({ what: 'It' }));
+    expect((await engine.runtime.pass.wake(at(1))).errors).toEqual([]);
+    expect((await engine.runtime.pass.wake(at(1))).schedules).toBe(0);
+    jest.restoreAllMocks();
+    expect(await instants()).toEqual(iso(at(0)));
+    const left = await store.claimSchedules(10, 2 * HOUR, MINUTE);
+    expect(left.map(({ cursor }) => cursor === hour).sort()).toEqual([false, true]);
+    const rows = await store.listTriggers({ limit: 10 }, { all: true });
+    expect(rows.map(({ lastOutcome, passedOver }) => [lastOutcome, passedOver])).toEqual(
+      expect.arrayContaining([
+        ['started', 0],
+        [null, 0],
+      ]),
+    );
   });
 
   it('OWNER-1: the run is its graph’s owner’s, and on nobody’s behalf', async () => {

@@ -5,7 +5,7 @@ import type { Cursor, FoundTrigger, StoredEvent, TriggerNote, WorkflowStore } fr
 import { WorkflowError } from '../../errors/index.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { chainOf, type EventChain, NO_CHAIN } from './event-chain.js';
-import type { StartTriggered } from './triggered-start.js';
+import { isShuttingDown, type StartTriggered } from './triggered-start.js';
 
 export interface EventTriggersParts {
   readonly store: Pick<WorkflowStore, 'findEventTriggers' | 'noteTrigger' | 'readAncestry' | 'now' | 'isTransient'>;
@@ -136,6 +136,8 @@ export class EventTriggers {
       return true;
     } catch (error) {
       if (store.isTransient(error)) throw error;
+      // Another process does, whenever that comes.
+      if (isShuttingDown(error)) return false;
       const line = errorLine(error);
       if (WorkflowError.is(error) && error.code !== 'UNKNOWN_WORKFLOW') return failed(error.message);
       if (await this.#isOver(event)) return failed(line);

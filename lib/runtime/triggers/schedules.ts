@@ -6,7 +6,7 @@ import { parseDurationMs } from '../../engine/time/index.js';
 import { WorkflowError } from '../../errors/index.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { ScheduleTally } from './schedule-tally.js';
-import type { StartTriggered } from './triggered-start.js';
+import { isShuttingDown, type StartTriggered } from './triggered-start.js';
 
 export interface SchedulesParts {
   readonly store: Pick<WorkflowStore, 'claimSchedules' | 'moveSchedules' | 'nextScheduleIn' | 'isTransient'>;
@@ -40,6 +40,8 @@ type ScheduleSpec = Extract<CompiledTrigger['trigger'], { type: 'schedule' }>;
  */
 export class Schedules {
   readonly #schedules = new Map<string, Schedule>();
+  /** This process goes: what it has it hands back, and takes no more. */
+  #closing = false;
 
   constructor(private readonly parts: SchedulesParts) {}
 
@@ -51,11 +53,12 @@ export class Schedules {
     const errors: unknown[] = [];
     let started = 0;
     for (;;) {
+      if (this.#closing) return { started, nextInMs: null, errors };
       const claimed = await store.claimSchedules(limit, aheadMs, LEASE_MS);
       for (const schedule of claimed) {
         try {
           // Still due after its turn: it has more to catch up with than one pass does.
-          if (seen.has(schedule.id)) await store.moveSchedules([handBack(schedule)]);
+          if (this.#closing || seen.has(schedule.id)) await store.moveSchedules([handBack(schedule)]);
           else started += await this.#run(schedule);
         } catch (error) {
           // Its lease is how long it is left alone.
@@ -64,7 +67,8 @@ export class Schedules {
       }
       const again = claimed.some(({ id }) => seen.has(id));
       for (const { id } of claimed) seen.add(id);
-      if (claimed.length < limit || again) return { started, nextInMs: await store.nextScheduleIn(aheadMs), errors };
+      if (!this.#closing && (claimed.length < limit || again))
+        return { started, nextInMs: await store.nextScheduleIn(aheadMs), errors };
     }
   }
 
@@ -90,6 +94,7 @@ export class Schedules {
       }
     } finally {
       if (tally.moved) await store.moveSchedules([tally.move()]);
+      else if (this.#closing) await store.moveSchedules([handBack(claimed)]);
     }
     return tally.started;
   }
@@ -137,6 +142,10 @@ export class Schedules {
       return true;
     } catch (error) {
       if (store.isTransient(error)) throw error;
+      if (isShuttingDown(error)) {
+        this.#closing = true;
+        return false;
+      }
       if (!WorkflowError.is(error) || error.code === 'UNKNOWN_WORKFLOW') {
         log.error(`${where} started no run here, and is tried again: ${errorLine(error)}`);
         return false;
