@@ -119,7 +119,13 @@ export type {
   SchemaIssue,
   UnreadablePayloadParams,
 } from './payload.errors.js';
-export { ResultTimeoutError, RunCancelledError, RunFailedError, ShuttingDownError } from './result.errors.js';
+export {
+  isShuttingDown,
+  ResultTimeoutError,
+  RunCancelledError,
+  RunFailedError,
+  ShuttingDownError,
+} from './result.errors.js';
 export type { ResultTimeoutParams, RunCancelledParams, RunFailedParams, ShuttingDownParams } from './result.errors.js';
 export {
   IdempotencyConflictError,

@@ -77,3 +77,6 @@ export class ShuttingDownError extends WorkflowError<ShuttingDownParams> {
     super('SHUTTING_DOWN', params);
   }
 }
+
+/** What was asked for is left as it was: this process goes, and says nothing of whether another one can. */
+export const isShuttingDown = (error: unknown): boolean => WorkflowError.is(error) && error.code === 'SHUTTING_DOWN';

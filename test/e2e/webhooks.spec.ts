@@ -1,10 +1,12 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DefinitionsService, WorkflowService, WorkflowWebhooksModule } from 'nestjs-workflow-engine';
+import { DefinitionsService, ShuttingDownError, WorkflowService, WorkflowWebhooksModule } from 'nestjs-workflow-engine';
 import { WorkflowTester } from 'nestjs-workflow-engine/testing';
 import { Webhook } from 'standardwebhooks';
 import { WORKFLOW_RUNTIME, type WorkflowRuntime } from '../../lib/composition/workflow-runtime.js';
+import { triggersOf } from '../../lib/engine/graph/index.js';
+import { newId } from '../../lib/testing/conformance/builders.js';
 import { EXPENSES, expenseGraph } from './expenses.js';
 
 const SECRET = `whsec_${Buffer.from('a secret of thirty-two letters..').toString('base64')}`;
@@ -243,6 +245,63 @@ describe('webhooks', () => {
         headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET },
       });
       expect([response.status, await response.json()]).toMatchObject([202, { created: true }]);
+    } finally {
+      await tester.close();
+    }
+  });
+
+  it('TRIG-2: while the process shuts down it is 503, with when to come again, and nothing is noted', async () => {
+    secrets.current = SECRET;
+    const tester = await openTester({ rawBody: true });
+    try {
+      const base = await addressOf(tester);
+      const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }]);
+      const runtime = tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false });
+      const engine = await runtime.ready();
+      const closing = new ShuttingDownError({ what: 'A call' });
+      const ready = jest.spyOn(runtime, 'ready');
+      const call = async () => {
+        const response = await fetch(`${base}/workflow-hooks/${hook}`, {
+          method: 'POST',
+          body: '{"amount":1}',
+          headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET, 'webhook-id': 'one' },
+        });
+        const { code } = (await response.json()) as { code?: string };
+        return [response.status, code, response.headers.get('retry-after')];
+      };
+      ready.mockRejectedValueOnce(closing);
+      expect(await call()).toEqual([503, 'SHUTTING_DOWN', '5']);
+      // Between the door and the start.
+      ready.mockResolvedValueOnce(engine).mockRejectedValueOnce(closing);
+      expect(await call()).toEqual([503, 'SHUTTING_DOWN', '5']);
+      expect(await tester.app.get(DefinitionsService).triggers('expense-approval')).toMatchObject([
+        { lastOutcome: null, passedOver: 0 },
+      ]);
+      expect(await call()).toEqual([202, undefined, null]);
+    } finally {
+      jest.restoreAllMocks();
+      await tester.close();
+    }
+  });
+
+  it('TRIG-2: what can never be started so is 500 with its code, and is noted', async () => {
+    secrets.current = SECRET;
+    const tester = await openTester({ rawBody: true });
+    try {
+      const base = await addressOf(tester);
+      await publish(tester, [], 'behalf', { actor: 'on_behalf_of' });
+      const { store } = await tester.app.get<WorkflowRuntime>(WORKFLOW_RUNTIME, { strict: false }).ready();
+      const triggers = triggersOf({ triggers: [{ id: 'hook', type: 'webhook', auth: 'token' }] }, newId);
+      await store.putTriggers({ ownerId: null, definitionId: 'behalf', definitionVersion: 1, triggers });
+      const response = await fetch(`${base}/workflow-hooks/${triggers[0]!.id}`, {
+        method: 'POST',
+        body: '{"amount":1}',
+        headers: { 'content-type': 'application/json', 'x-workflow-token': SECRET },
+      });
+      expect([response.status, await response.json()]).toMatchObject([500, { code: 'MISSING_TRIGGERING_USER' }]);
+      expect(await tester.app.get(DefinitionsService).triggers('behalf')).toMatchObject([
+        { lastOutcome: 'failed', lastError: expect.stringContaining('on behalf'), passedOver: 1 },
+      ]);
     } finally {
       await tester.close();
     }

@@ -2,10 +2,10 @@ import { decodeJson } from '../../engine/codec/index.js';
 import { ExpressionValues } from '../../engine/expression/index.js';
 import { type CompiledTrigger, receivedStart, triggerNote, type TriggerSpecs } from '../../engine/graph/index.js';
 import type { Cursor, FoundTrigger, StoredEvent, TriggerNote, WorkflowStore } from '../../engine/ports/index.js';
-import { WorkflowError } from '../../errors/index.js';
+import { isShuttingDown, WorkflowError } from '../../errors/index.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { chainOf, type EventChain, NO_CHAIN } from './event-chain.js';
-import { isShuttingDown, type StartTriggered } from './triggered-start.js';
+import type { StartTriggered } from './triggered-start.js';
 
 export interface EventTriggersParts {
   readonly store: Pick<WorkflowStore, 'findEventTriggers' | 'noteTrigger' | 'readAncestry' | 'now' | 'isTransient'>;

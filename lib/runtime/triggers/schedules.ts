@@ -3,10 +3,10 @@ import { ExpressionValues } from '../../engine/expression/index.js';
 import type { ClaimedSchedule, ScheduleMove, WorkflowStore } from '../../engine/ports/index.js';
 import { CronText, type DueInstants, dueInstants, jitterMs, Schedule, ZoneClock } from '../../engine/schedule/index.js';
 import { parseDurationMs } from '../../engine/time/index.js';
-import { WorkflowError } from '../../errors/index.js';
+import { isShuttingDown, WorkflowError } from '../../errors/index.js';
 import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
 import { ScheduleTally } from './schedule-tally.js';
-import { isShuttingDown, type StartTriggered } from './triggered-start.js';
+import type { StartTriggered } from './triggered-start.js';
 
 export interface SchedulesParts {
   readonly store: Pick<WorkflowStore, 'claimSchedules' | 'moveSchedules' | 'nextScheduleIn' | 'isTransient'>;

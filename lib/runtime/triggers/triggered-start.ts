@@ -1,5 +1,4 @@
 import type { SubjectName } from '../../engine/ports/index.js';
-import { WorkflowError } from '../../errors/index.js';
 
 /** Names a trigger, and the version that its runs start on. */
 export interface TriggerName {
@@ -46,6 +45,3 @@ export interface TriggeredRun {
  * never start, ShuttingDownError where it is for another process to start, what the store throws
  */
 export type StartTriggered = (start: TriggeredStart) => Promise<TriggeredRun>;
-
-/** What was to be started is left as it was: this process goes, and says nothing of whether another one can. */
-export const isShuttingDown = (error: unknown): boolean => WorkflowError.is(error) && error.code === 'SHUTTING_DOWN';

@@ -4,7 +4,7 @@ import { thrownMessage } from '../../engine/codec/thrown-text.js';
 import { receivedStart, type StartMade, triggerNote, TriggerSpecs } from '../../engine/graph/index.js';
 import { ExpressionValues } from '../../engine/expression/index.js';
 import type { FoundTrigger, TriggerNote } from '../../engine/ports/index.js';
-import { InvalidInputError, WorkflowError, type SchemaIssue } from '../../errors/index.js';
+import { InvalidInputError, isShuttingDown, WorkflowError, type SchemaIssue } from '../../errors/index.js';
 import type { RuntimeLog } from '../../runtime/background/runtime-log.js';
 import type { StartTriggered } from '../../runtime/triggers/triggered-start.js';
 import type { EnginePort, EngineReady } from '../engine-port.js';
@@ -24,7 +24,7 @@ export interface WebhookCall {
 
 /** What is answered, as HTTP. */
 export interface WebhookAnswer {
-  readonly status: 202 | 400 | 401 | 404 | 409 | 415 | 429 | 503;
+  readonly status: 202 | 400 | 401 | 404 | 409 | 415 | 429 | 500 | 503;
   readonly body: { readonly run: string; readonly created: boolean } | WebhookRefusal;
   readonly retryAfterSeconds?: number;
 }
@@ -41,6 +41,8 @@ export interface WebhookSettings {
 }
 
 const UNSERVED_RETRY_SECONDS = 30;
+/** Another process may start it. */
+const UNSERVED: ReadonlySet<string> = new Set(['UNKNOWN_WORKFLOW', 'WORKFLOW_NOT_SERVED']);
 
 /**
  * Lets callers of webhooks in, and starts the runs that they ask for (TRIG-2). Nothing of the body is read before the caller has shown
@@ -58,13 +60,16 @@ export class WebhookReceiver {
 
   /** Rejects with what the store throws and is not "not now", and with what `secrets` throws. */
   async receive(call: WebhookCall): Promise<WebhookAnswer> {
-    const engine = await this.ready();
+    let engine: EnginePort | undefined;
     try {
+      engine = await this.ready();
       return await this.#receive(call, engine);
     } catch (error) {
-      if (!engine.store.isTransient(error)) throw error;
+      const isClosing = isShuttingDown(error);
+      if (!isClosing && engine?.store.isTransient(error) !== true) throw error;
       this.log.warn(`Webhook ${call.hook} is answered later: ${thrownMessage(error)}`);
-      return { ...refuse(503, 'STORE_UNAVAILABLE', 'Try again.'), retryAfterSeconds: 5 };
+      const code = isClosing ? 'SHUTTING_DOWN' : 'STORE_UNAVAILABLE';
+      return { ...refuse(503, code, 'Try again.'), retryAfterSeconds: 5 };
     }
   }
 
@@ -147,9 +152,15 @@ export class WebhookReceiver {
         await note({ outcome: 'failed', error: error.message, passedOver: 1 });
         return { status: 400, body: { code: error.code, message: error.message, issues: error.issues } };
       }
-      if (!WorkflowError.is(error) || error.code !== 'UNKNOWN_WORKFLOW') throw error;
-      this.log.warn(`Webhook ${found.triggerId} started no run here: ${thrownMessage(error)}`);
-      return { ...refuse(503, error.code, 'Try again.'), retryAfterSeconds: UNSERVED_RETRY_SECONDS };
+      if (!WorkflowError.is(error) || isShuttingDown(error) || engine.store.isTransient(error)) throw error;
+      if (UNSERVED.has(error.code)) {
+        this.log.warn(`Webhook ${found.triggerId} started no run here: ${thrownMessage(error)}`);
+        return { ...refuse(503, error.code, 'Try again.'), retryAfterSeconds: UNSERVED_RETRY_SECONDS };
+      }
+      // Nothing that the sender could mend: he is told no more of it than its name.
+      this.log.error(`Webhook ${found.triggerId} of ${found.definitionId} started no run: ${thrownMessage(error)}`);
+      await note({ outcome: 'failed', error: error.message, passedOver: 1 });
+      return refuse(500, error.code, `${found.definitionId} cannot be started by this webhook as it is now.`);
     }
   }
 }
