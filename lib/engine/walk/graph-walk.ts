@@ -73,20 +73,21 @@ export class GraphWalk {
     this.#agenda.push({ kind: 'enter', node: nodeOf(this.graph, node) });
   }
 
-  /** A visit has come to its end: what follows is left to do. */
+  /** A visit has come to its end: what follows is left to do, unless the run is at its end by one that was told before. */
   ended({ node: id, visit, status, outcome = null, output }: Ended): void {
     const node = nodeOf(this.graph, id);
     if (visit !== undefined) this.#calm({ node: id, visit });
+    if (this.#end !== null) return;
     if (status === 'SKIPPED') this.#skip(node);
     else if (isFork(node, outcome)) this.#begin(node, branchesOf(output));
     else if (node.builtIn && node.type === 'end') this.#complete(output ?? 'null');
     else this.#follow(node, outcome ?? DONE);
   }
 
-  /** An escalation goes on by another edge: the visit ends there. False: it has ended already, and nothing follows (ESC-1). */
+  /** An escalation goes on by another edge: the visit ends there. False: it has ended already, or the run, and nothing follows (ESC-1). */
   leave(visited: { readonly node: string; readonly visit: number }, outcome: string): boolean {
     const visit = this.#visits.beside(visited);
-    if (visit === undefined || isTerminalStageRun(visit.status)) return false;
+    if (this.#end !== null || visit === undefined || isTerminalStageRun(visit.status)) return false;
     this.#drop(visit);
     this.#leftBy[visit.id] = outcome;
     this.#follow(nodeOf(this.graph, visit.node), outcome);

@@ -338,6 +338,26 @@ describe('a walk through a graph', () => {
     });
   });
 
+  it('FAIL-1: of two failures in one call the first is the one that the run fails with', async () => {
+    const nodes = [
+      { id: 'both', type: 'parallel', config: { join: 'all', branches: [{ outcome: 'a' }, { outcome: 'b' }] } },
+      work('left', { escalations: [{ after: '1h', action: { type: 'take_edge', outcome: 'late' } }] }),
+      work('right'),
+      end(),
+    ];
+    const run = await begin(nodes, [
+      ['both', 'left', 'a'],
+      ['both', 'right', 'b'],
+      ['left', 'both'],
+      ['left', 'both', 'late'],
+      ['right', 'both'],
+      ['both', 'end'],
+    ]);
+    run.complete(run.pending, null, 'other');
+    expect(run.end).toMatchObject({ to: 'FAILED', failure: { node: 'left' } });
+    expect(run.escalations).toEqual([]);
+  });
+
   it('GRAPH-4: a stage that ends another way than by its edges fails the run, and says what there is', async () => {
     const nodes = [{ id: 'look', type: 'judge' }, end('y'), end('n')];
     const edges: Edge[] = [
