@@ -180,6 +180,24 @@ export function describeGraphRows({ it, expect }: StoreSuite): void {
     expect((await on.claimOne()).stageRun.key).toBe('next');
   });
 
+  it('ESC-1: a visit that was left by an edge where the run failed in the same breath keeps the edge', async (on) => {
+    const [left, right] = await claimBranches(on);
+    const failure = { code: 'EXPRESSION_FAILED', message: 'no', params: null, node: 'left' } as const;
+    const cancelled = [right.stageRun.id];
+    await on.settle([joined(left)], () =>
+      newTransition({
+        ...{ run: { to: 'FAILED', failure }, cancelOpen: true },
+        ...{ cancelled, leftBy: { [right.stageRun.id]: 'late' } },
+      }),
+    );
+    const history = await on.store.history(left.run.id, EVERYBODY);
+    expect(history!.stageRuns.map(({ key, status, outcome }) => [key, status, outcome])).toEqual([
+      ['fork', 'COMPLETED', null],
+      ['left', 'COMPLETED', null],
+      ['right', 'CANCELLED', 'late'],
+    ]);
+  });
+
   it('CANCEL-2: one that is queued is never begun', async (on) => {
     const run = await on.start({ transition: branches() });
     const first = await on.claimOne();

@@ -27,6 +27,12 @@ const unlessSame = (column: string, value: string): string =>
   `${column} = CASE WHEN c.status IS NULL THEN r.${column} ELSE ${value} END`;
 
 /**
+ * A visit may be left, by an edge that is kept with it, in the very walk that fails the run. Of two updates of one row in one statement
+ * PostgreSQL makes either: such a row is none of the cascade's.
+ */
+const isLeft = (stageRun: string): string => `EXISTS (SELECT 1 FROM ${rowsOf('left', 'x')} WHERE x.id = ${stageRun})`;
+
+/**
  * Writes transitions of runs whose locks this transaction holds already: run changes, cascades (waits and rounds of approval with them), generations, new stage runs, jobs,
  * counters, events. One statement for any number of runs.
  *
@@ -61,13 +67,13 @@ export function applyTransitions(t: TableNames): Statement {
       RETURNING r.id, r.status, r.awaited, r.parent_waits AS child, c.status IN ${ENDED} AS ended),
     cs AS (
       UPDATE ${t.stageRuns} s SET status = 'CANCELLED', finished_at = ${now}, version = s.version + 1
-        FROM c JOIN lk ON lk.id = c.id WHERE s.run_id = c.id AND c.cascade AND s.status IN ${OPEN_STAGE_RUN}),
-    cw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM c WHERE w.run_id = c.id AND c.cascade AND w.open),
+        FROM c JOIN lk ON lk.id = c.id WHERE s.run_id = c.id AND c.cascade AND s.status IN ${OPEN_STAGE_RUN} AND NOT ${isLeft('s.id')}),
+    cw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM c WHERE w.run_id = c.id AND c.cascade AND w.open AND NOT ${isLeft('w.stage_run_id')}),
     ls AS (
       UPDATE ${t.stageRuns} s SET status = 'CANCELLED', outcome = l.outcome, finished_at = ${now}, version = s.version + 1
         FROM ${rowsOf('left', 'l')} WHERE s.id = l.id AND s.run_id = l.rid AND s.status IN ${OPEN_STAGE_RUN}),
     lw AS (UPDATE ${t.steps} w SET status = 'cancelled', open = false FROM ${rowsOf('left', 'l')} WHERE w.stage_run_id = l.id AND w.run_id = l.rid AND w.open),
-    cr AS (UPDATE ${t.approvalRounds} a SET status = 'cancelled', ended_at = ${now} FROM c WHERE a.run_id = c.id AND c.cascade AND a.status = 'open' RETURNING a.id),
+    cr AS (UPDATE ${t.approvalRounds} a SET status = 'cancelled', ended_at = ${now} FROM c WHERE a.run_id = c.id AND c.cascade AND a.status = 'open' AND NOT ${isLeft('a.stage_run_id')} RETURNING a.id),
     lr AS (
       UPDATE ${t.approvalRounds} a SET status = 'cancelled', ended_at = ${now} FROM ${rowsOf('left', 'l')}
        WHERE a.stage_run_id = l.id AND a.run_id = l.rid AND a.status = 'open' RETURNING a.id),
