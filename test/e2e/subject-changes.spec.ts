@@ -121,6 +121,7 @@ describe('nodes that change what their run is about', () => {
       [{ id: 'move', type: 'transition', config: { to: 'paid' } }],
       [{ from: 'move', outcome: 'denied', to: 'sorry' }],
     );
+    await publish('explain', [{ id: 'move', type: 'transition', config: { to: 'approved', reason: 'input.why' } }]);
     await publish('deliver', [{ id: 'move', type: 'transition', config: { to: 'delivered' } }]);
     await publish('steal', [{ id: 'set', type: 'set_field', config: { field: 'teamId', value: '"team-b"' } }]);
     await publish('pollute', [{ id: 'set', type: 'set_field', config: { field: 'details.list.first', value: '1' } }]);
@@ -203,6 +204,13 @@ describe('nodes that change what their run is about', () => {
     expect(failed).toMatchObject({ code: 'TRANSITION_DENIED' });
     expect(failed.details.failure?.message).toContain('nothing follows "rejected"');
     expect(await data.manager.findOneBy(Expense, { id: rejected.id })).toMatchObject({ status: 'rejected' });
+  });
+
+  it('FAULT A1: a reason that no text column takes is kept as one that it does', async () => {
+    const expense = await expenseOf();
+    const { code } = await ran('explain', expense, { input: { why: 'a\0b\ud83dc' } });
+    expect(code).toBeUndefined();
+    expect(await data.manager.findBy(Move, { subjectId: expense.id })).toMatchObject([{ reason: 'a\ufffdb\ufffdc' }]);
   });
 
   it('GRAPH-5: of two runs that move one subject at once both end, and it was moved once', async () => {

@@ -1,3 +1,4 @@
+import { cleanText } from '../../engine/codec/index.js';
 import { parseDurationMs } from '../../engine/time/index.js';
 import { TransitionDeniedError, WorkflowError } from '../../errors/index.js';
 import type { TransitionAnswer, TransitionRequest } from '../../interfaces/index.js';
@@ -10,7 +11,7 @@ export const transitionNode: NodeBody = async (work) => {
   const { to, lifecycle = null } = node.config as { readonly to: string; readonly lifecycle?: string };
   const change = changeOf(work);
   const reason = node.expressions.has('reason')
-    ? ((await values.fixed('reason', expressionAt(work, 'reason'))) as string)
+    ? storable((await values.fixed('reason', expressionAt(work, 'reason'))) as string)
     : null;
   const request = { ...change, to, lifecycle, reason };
   try {
@@ -23,6 +24,9 @@ export const transitionNode: NodeBody = async (work) => {
     return ctx.outcome('denied', { to, reason: (error.params as { readonly reason?: string }).reason ?? null });
   }
 };
+
+/** It is kept in columns of the host's, which refuse U+0000 and half a character at every try. */
+const storable = (reason: string): string => cleanText(reason, reason.length);
 
 function moved(answer: TransitionAnswer, { to, subject }: TransitionRequest): object {
   const told = { transition: to, subject: `${subject.type} ${subject.id}` };
