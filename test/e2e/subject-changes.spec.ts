@@ -33,8 +33,9 @@ class Move {
   type: 'expense',
   owner: 'teamId',
   fields: ['amount', 'status'],
-  writable: ['priority', 'details'],
+  writable: ['priority', 'details', 'dueAt'],
   lifecycles: {
+    review: { transitions: { null: ['asked'] }, history: Move },
     status: { transitions: { open: ['approved', 'rejected'], approved: ['paid'] }, history: Move },
   },
 })
@@ -45,6 +46,8 @@ class Expense {
   @Column('text', { default: 'open' }) status!: string;
   @Column('text', { default: 'low' }) priority!: string;
   @Column('jsonb', { default: {} }) details!: Record<string, unknown>;
+  @Column('timestamptz', { nullable: true }) dueAt!: Date | null;
+  @Column('text', { nullable: true }) review!: string | null;
 }
 
 @Entity()
@@ -114,14 +117,22 @@ describe('nodes that change what their run is about', () => {
       },
     ]);
     await publish('approve', [
-      { id: 'move', type: 'transition', config: { to: 'approved', reason: '"amount " + string(subject.amount)' } },
+      {
+        id: 'move',
+        type: 'transition',
+        config: { to: 'approved', lifecycle: 'status', reason: '"amount " + string(subject.amount)' },
+      },
     ]);
     await publish(
       'pay',
-      [{ id: 'move', type: 'transition', config: { to: 'paid' } }],
+      [{ id: 'move', type: 'transition', config: { to: 'paid', lifecycle: 'status' } }],
       [{ from: 'move', outcome: 'denied', to: 'sorry' }],
     );
-    await publish('explain', [{ id: 'move', type: 'transition', config: { to: 'approved', reason: 'input.why' } }]);
+    await publish('explain', [
+      { id: 'move', type: 'transition', config: { to: 'approved', lifecycle: 'status', reason: 'input.why' } },
+    ]);
+    await publish('date', [{ id: 'set', type: 'set_field', config: { field: 'dueAt.note', value: '1' } }]);
+    await publish('ask', [{ id: 'move', type: 'transition', config: { to: 'asked', lifecycle: 'review' } }]);
     await publish('deliver', [{ id: 'move', type: 'transition', config: { to: 'delivered' } }]);
     await publish('steal', [{ id: 'set', type: 'set_field', config: { field: 'teamId', value: '"team-b"' } }]);
     await publish('pollute', [{ id: 'set', type: 'set_field', config: { field: 'details.list.first', value: '1' } }]);
@@ -169,7 +180,7 @@ describe('nodes that change what their run is about', () => {
     const expense = await expenseOf();
     const { code, details } = await ran('steal', expense);
     expect(code).toBe('FIELD_NOT_WRITABLE');
-    expect(details.failure?.message).toContain('priority, details');
+    expect(details.failure?.message).toContain('priority, details, dueAt');
     expect(await data.manager.findOneBy(Expense, { id: expense.id })).toMatchObject({ teamId: TEAM });
     const listed = await expenseOf({ details: { list: [1, 2] } });
     expect((await ran('pollute', listed)).code).toBe('FIELD_NOT_WRITABLE');
@@ -204,6 +215,24 @@ describe('nodes that change what their run is about', () => {
     expect(failed).toMatchObject({ code: 'TRANSITION_DENIED' });
     expect(failed.details.failure?.message).toContain('nothing follows "rejected"');
     expect(await data.manager.findOneBy(Expense, { id: rejected.id })).toMatchObject({ status: 'rejected' });
+  });
+
+  it('GRAPH-4: a path into a column that holds no JSON is refused, be it null or not', async () => {
+    for (const dueAt of [null, new Date(0)]) {
+      const expense = await expenseOf({ dueAt });
+      const { code, details } = await ran('date', expense);
+      expect(code).toBe('FIELD_NOT_WRITABLE');
+      expect(details.failure?.message).toContain('dueAt is no JSON column');
+      expect(await data.manager.findOneBy(Expense, { id: expense.id })).toMatchObject({ dueAt });
+    }
+  });
+
+  it('GRAPH-5: while its column is null a subject is in no state, and nothing follows', async () => {
+    const expense = await expenseOf();
+    const { code, details } = await ran('ask', expense);
+    expect(code).toBe('TRANSITION_DENIED');
+    expect(details.failure?.message).toContain('it is in no state, its review is null');
+    expect(await data.manager.findBy(Move, { subjectId: expense.id })).toEqual([]);
   });
 
   it('FAULT A1: a reason that no text column takes is kept as one that it does', async () => {

@@ -35,8 +35,15 @@ export class EntityLifecycle {
     private readonly history: EntityMetadata | null,
   ) {}
 
-  stateOf(entity: object): string {
-    return String(this.column.getEntityValue(entity as ObjectLiteral) as string);
+  /** Null: its column is null, so that it is in no state, from which nothing follows. */
+  stateOf(entity: object): string | null {
+    const state: unknown = this.column.getEntityValue(entity as ObjectLiteral);
+    return state === null || state === undefined ? null : String(state as string);
+  }
+
+  /** As the app names it. */
+  get field(): string {
+    return this.column.propertyPath;
   }
 
   put(entity: object, state: string): void {
@@ -62,4 +69,4 @@ export class EntityLifecycle {
 }
 
 const isText = (value: unknown): boolean => value === null || typeof value === 'string';
-const isJson = (type: unknown): boolean => type === 'json' || type === 'jsonb' || type === 'simple-json';
+export const isJson = (type: unknown): boolean => type === 'json' || type === 'jsonb' || type === 'simple-json';

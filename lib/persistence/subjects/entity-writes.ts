@@ -5,7 +5,7 @@ import {
   OwnerMismatchError,
   SubjectMissingError,
 } from '../../errors/index.js';
-import type { EntityLifecycle } from './entity-lifecycle.js';
+import { isJson, type EntityLifecycle } from './entity-lifecycle.js';
 import type { EntitySubject } from './entity-subject.js';
 
 /** Who changes an entity, and which. */
@@ -36,6 +36,7 @@ export async function moveEntity(
   const row = await lockedRow(entity, change, manager);
   const from = lifecycle.stateOf(row);
   const { to, actor, reason, runId, subject } = change;
+  if (from === null) return { result: 'denied', reason: `it is in no state, its ${lifecycle.field} is null` };
   if (from === to) return { result: 'already-there' };
   const refusal = lifecycle.refusal(from, to);
   if (refusal !== undefined) return { result: 'denied', reason: refusal };
@@ -69,10 +70,13 @@ export async function setEntityField(
   const row = await lockedRow(entity, change, manager);
   const last = names.pop()!;
   let at: Record<string, unknown> = row;
-  for (const name of names) {
+  for (const [depth, name] of names.entries()) {
     const next = at[name] ?? {};
-    if (typeof next !== 'object' || Array.isArray(next))
-      throw new FieldNotWritableError({ field, subject: subject.type, reason: `${name} holds no object` });
+    const refuse = (reason: string) => new FieldNotWritableError({ field, subject: subject.type, reason });
+    if (typeof next !== 'object' || Array.isArray(next)) throw refuse(`${name} holds no object`);
+    const column = entity.metadata.findColumnWithPropertyPath(names.slice(0, depth + 1).join('.'));
+    // A date takes what is set on it, and loses it; a column that is null would be given an object that it cannot hold.
+    if (column && !isJson(column.type) && !isPlain(at[name])) throw refuse(`${name} is no JSON column`);
     // A value of a JSON column is compared with what was read: it must not be that very object.
     const inner = Object.getPrototypeOf(next) === Object.prototype ? { ...next } : next;
     at[name] = inner;
@@ -81,6 +85,10 @@ export async function setEntityField(
   at[last] = value;
   await manager.save(entity.metadata.target, row);
 }
+
+/** Of a column of another type, what its transformer has made of it. */
+const isPlain = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /** To what every object of JavaScript shares (fault A11). The check of a graph refuses it, too. */
 const leadsOut = (name: string): boolean => name in Object.prototype || name === 'prototype';
