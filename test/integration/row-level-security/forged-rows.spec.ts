@@ -293,6 +293,26 @@ describe('rows that somebody forged', () => {
     expect(rows).toEqual([]);
   });
 
+  it('OWNER-4: a dead letter that names a run of another owner is listed to nobody, and its replay is in no audit log', async () => {
+    const job = await started();
+    await forge(
+      `INSERT INTO workflow_outbox (owner_id, run_id, slot, events, state) VALUES ('forger', $1, 0, '[{"type":"run:completed"}]', 1)`,
+      job.run.id,
+    );
+    const { rows } = await admin.query<{ id: string }>(
+      `SELECT id::text AS id FROM workflow_outbox WHERE run_id = $1 AND owner_id = 'forger'`,
+      [job.run.id],
+    );
+    expect(rows).toHaveLength(1);
+    expect(await on.store.listDeadLetters(10)).toEqual([]);
+    const letters: unknown[] = [];
+    const replayed = await on.store.replayDeadLetters([rows[0]!.id], (letter) => {
+      letters.push(letter);
+      throw new Error('Nobody is to be told of it.');
+    });
+    expect({ replayed, letters }).toEqual({ replayed: 0, letters: [] });
+  });
+
   it('OWNER-4: what is decided from the rows of a run, and told of it, knows of none of them', async () => {
     const job = await started();
     await forge(

@@ -125,8 +125,8 @@ export function replayDeadLetters(t: TableNames): Statement {
     text: `
     WITH replayed AS (
       UPDATE ${t.outbox} SET state = ${WAITING}, attempts = 0, next_at = NULL, error = NULL WHERE state = ${DEAD} AND id = ANY ($1::bigint[]) RETURNING id, run_id, owner_id, definition_id)
-    SELECT o.id::text AS id, r.id AS "runId", coalesce(r.owner_id, o.owner_id) AS "ownerId"
-      FROM replayed o LEFT JOIN ${t.runs} r ON r.id = o.run_id AND o.definition_id IS NULL WHERE ${ABOUT_ONE}`,
+    SELECT o.id::text AS id, r.id AS "runId", o.owner_id AS "ownerId"
+      FROM replayed o ${withRun(t)} WHERE ${ABOUT_ONE}`,
   };
 }
 
