@@ -7,6 +7,7 @@ import { GraphExpressions } from './graph-expressions.js';
 import { DEFAULT_GRAPH_LIMITS } from './graph-limits.js';
 import { type GraphPath, GraphProblems } from './graph-problem.js';
 import type { GraphTrigger } from './graph-schema.js';
+import { ENTITY_KEY_PREFIX } from './published-triggers.js';
 import { parseWith } from './schema-issues.js';
 import { isTimeZone } from './time-zone.js';
 import { type TriggerType, triggerSchemas } from './trigger-schemas.js';
@@ -59,6 +60,8 @@ export function compileTrigger(spec: unknown): CompiledTrigger {
   throw new Error(problem === undefined ? 'It is no trigger.' : `${problem.path}: ${problem.message}`);
 }
 
+const ENTITY_KEY = `No event of an app begins with "${ENTITY_KEY_PREFIX}". For changes of an entity write { "entity": "expense", "change": "update" }`;
+
 function compile(trigger: GraphTrigger, path: GraphPath, check: GraphCheck): CompiledTrigger {
   const { id, type } = trigger;
   if (type === 'schedule') {
@@ -67,6 +70,8 @@ function compile(trigger: GraphTrigger, path: GraphPath, check: GraphCheck): Com
     return { id, type, trigger, input, where: null, key: null, subjectId: null };
   }
   const where = type === 'event' ? trigger.where : undefined;
+  if (type === 'event' && typeof trigger.on === 'string' && trigger.on.startsWith(ENTITY_KEY_PREFIX))
+    check.problems.add('INVALID_SHAPE', [...path, 'on'], { message: ENTITY_KEY });
   return {
     id,
     type,

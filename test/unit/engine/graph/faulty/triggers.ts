@@ -45,6 +45,11 @@ export const TRIGGERS: readonly FaultyGraph[] = [
     ],
   },
   {
+    name: 'an event by the name that changes of entities are told by',
+    graph: graphOf({ triggers: [{ id: 'a', type: 'event', on: '@entity/Order/update' }] }),
+    problems: [['INVALID_SHAPE', '$.triggers[0].on']],
+  },
+  {
     name: 'triggers of no type, and of one id',
     graph: graphOf({
       triggers: [
