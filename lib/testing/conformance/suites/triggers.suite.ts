@@ -101,6 +101,28 @@ export function describeTriggers({ it, expect }: StoreSuite): void {
     expect(await list(on)).toMatchObject([{ id: daily.id, type: 'schedule' }]);
   });
 
+  it('TRIG-2: what a trigger did is added up, what it did last is kept; of a schedule, or of none, nothing is noted', async (on) => {
+    const hook = schedule('hook', { type: 'webhook', fingerprint: 'webhook' });
+    const daily = schedule('daily');
+    await on.store.putTriggers(inForce([daily, hook]));
+    const [untouched] = await list(on);
+    const runId = newId();
+    const nothing = { runId: null, outcome: null, error: null, started: 0, passedOver: 0 };
+    const notes = [
+      { runId, outcome: 'started', started: 1 },
+      { outcome: 'failed', error: 'No input.', passedOver: 1 },
+    ] as const;
+    for (const id of [hook.id, daily.id, newId()])
+      for (const note of notes) await on.store.noteTrigger(id, { ...nothing, ...note });
+    const failed = { lastRunId: runId, lastOutcome: 'failed', lastError: 'No input.', started: 1, passedOver: 1 };
+    const [schedules, hooks] = await list(on);
+    expect(schedules).toEqual(untouched);
+    expect(hooks).toMatchObject({ triggerId: 'hook', ...failed });
+    expect(hooks?.lastAt).not.toBeNull();
+    await on.store.noteTrigger(hook.id, { ...nothing, outcome: 'started', started: 1 });
+    expect((await list(on))[1]).toMatchObject({ ...failed, lastOutcome: 'started', lastError: null, started: 2 });
+  });
+
   it('OWNER-4: an owner has triggers of his own, and sees those that all share', async (on) => {
     await on.store.putTriggers(inForce([schedule('daily')]));
     await on.store.putTriggers(inForce([schedule('daily')], { ownerId: 'acme' }));

@@ -177,12 +177,10 @@ export function noteTrigger(t: TableNames): Statement {
   return {
     name: 'note-trigger',
     text: `
-    WITH up AS (
-      UPDATE ${t.triggers} t
-         SET last_at = ${clock('$1')}, last_run_id = coalesce($3::uuid, t.last_run_id), last_outcome = coalesce($4::text, t.last_outcome), last_error = $5::text,
-             started = t.started + $6::int, passed_over = t.passed_over + $7::int
-       WHERE t.id = $2::uuid AND t.type <> 'schedule' RETURNING t.id)
-    SELECT count(*)::int AS noted FROM up`,
+    UPDATE ${t.triggers} t
+       SET last_at = ${clock('$1')}, last_run_id = coalesce($3::uuid, t.last_run_id), last_outcome = coalesce($4::text, t.last_outcome), last_error = $5::text,
+           started = t.started + $6::int, passed_over = t.passed_over + $7::int
+     WHERE t.id = $2::uuid AND t.type <> 'schedule'`,
   };
 }
 
