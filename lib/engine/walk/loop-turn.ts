@@ -2,7 +2,7 @@ import { decodeJson } from '../codec/json.js';
 import type { ExpressionValues } from '../expression/index.js';
 import { DONE, type CompiledGraph, type CompiledGraphNode } from '../graph/index.js';
 import { encoded, type NodeResult } from './node-result.js';
-import { nodeOf, type GraphVisits } from './graph-visits.js';
+import { nodeOf, type GraphVisits, type Visit } from './graph-visits.js';
 
 /** What a turn of a loop is given, as the output of its node: `output("lines").item`. */
 interface Turn {
@@ -44,11 +44,11 @@ export function turnLoop(
   values: ExpressionValues,
   limits: TurnLimits,
 ): NodeResult | TooManyTurns {
-  const turns = entered ? [] : turnsOf(node, visits);
-  const index = turns.length;
+  const turns = entered ? NO_TURNS : turnsOf(node, visits);
+  const index = turns.count;
   const config = node.config as LoopConfig;
   const most = Math.min(config.max ?? limits.maxLoopIterations, limits.maxLoopIterations);
-  const next = wanted(node, config, turns, index, values);
+  const next = wanted(node, config, turns, values);
   if ('kind' in next) return next;
   if (next.count !== undefined && next.count > most) return new TooManyTurns(next.count, most);
   if (!next.turns) return { kind: 'went', outcome: DONE, output: JSON.stringify({ count: index }) };
@@ -85,16 +85,35 @@ export function isWhenAsked(graph: CompiledGraph, node: CompiledGraphNode, visit
 /** The outcome that a turn begins with. */
 export const TURN = 'each';
 
-/** The turns since the loop was entered, oldest first. */
-function turnsOf({ id }: CompiledGraphNode, visits: GraphVisits): Turn[] {
-  const turns: Turn[] = [];
-  for (const { outcome, output } of [...visits.of(id)].reverse()) {
-    if (outcome !== TURN) break;
-    const turn = decodeJson(output ?? 'null', `The output of ${id}`) as Turn;
-    turns.unshift(turn);
-    if (turn.index === 0) break;
-  }
-  return turns;
+/** The turns since the loop was entered. */
+interface Turns {
+  readonly count: number;
+  /** Of at least one: the first of them, decoded when it is asked for. */
+  readonly first: () => Turn;
+}
+
+/** What there is before the first turn. */
+const NO_TURNS: Turns = {
+  count: 0,
+  first: () => {
+    throw new Error('The loop has not turned.');
+  },
+};
+
+/** The last one says how many there are, so that a turn costs the same however many came before it. */
+function turnsOf({ id }: CompiledGraphNode, visits: GraphVisits): Turns {
+  const decoded = ({ output }: Visit): Turn => decodeJson(output ?? 'null', `The output of ${id}`) as Turn;
+  const last = visits.last(id);
+  if (last?.outcome !== TURN) return NO_TURNS;
+  const { index } = decoded(last);
+  const first = (): Turn =>
+    decoded(
+      visits
+        .of(id)
+        .filter(({ outcome }) => outcome === TURN)
+        .at(-1 - index)!,
+    );
+  return { count: index + 1, first };
 }
 
 type Wanted =
@@ -104,24 +123,23 @@ type Wanted =
 function wanted(
   { expressions }: CompiledGraphNode,
   config: LoopConfig,
-  turns: readonly Turn[],
-  index: number,
+  { count: index, first }: Turns,
   values: ExpressionValues,
 ): Wanted {
   if (config.while !== undefined) {
     const answer = expressions.get('while')!.evaluate(values);
     return answer.ok ? { turns: answer.value === true } : { kind: 'failed', problem: answer.problem };
   }
-  const [first] = turns;
+  const entered = index === 0;
   if (config.forEach !== undefined) {
-    const answer = first ? { ok: true as const, value: first.items } : expressions.get('forEach')!.evaluate(values);
+    const answer = entered ? expressions.get('forEach')!.evaluate(values) : { ok: true as const, value: first().items };
     if (!answer.ok) return { kind: 'failed', problem: answer.problem };
     const items = answer.value as readonly unknown[];
     const more = index < items.length;
-    return { turns: more, count: items.length, ...(more && { item: items[index] }), ...(index === 0 && { items }) };
+    return { turns: more, count: items.length, ...(more && { item: items[index] }), ...(entered && { items }) };
   }
   if (typeof config.count === 'number') return { turns: index < config.count, count: config.count };
-  const answer = first ? { ok: true as const, value: first.count } : expressions.get('count')!.evaluate(values);
+  const answer = entered ? expressions.get('count')!.evaluate(values) : { ok: true as const, value: first().count };
   if (!answer.ok) return { kind: 'failed', problem: answer.problem };
   return { turns: index < (answer.value as number), count: answer.value as number };
 }

@@ -149,6 +149,16 @@ describe('a walk through a graph', () => {
       ]);
     });
 
+    it('LIMIT-4: of the turns before it a turn reads the first and the last, however many there were', async () => {
+      const run = await begin(over({ forEach: 'input.lines' }), edges, { lines: ['a', 'b', 'c', 'd', 'e'] });
+      for (let turn = 0; turn < 3; turn += 1) run.completeNode('book');
+      const turns = run.stageRuns.filter(({ node }) => node === 'lines');
+      for (const between of turns.slice(1, -1)) Object.assign(between, { output: 'not to be read' });
+      run.completeNode('book');
+      expect(run.end).toBeNull();
+      expect(run.stageRuns.findLast(({ node }) => node === 'lines')!.output).toBe('{"index":4,"count":5,"item":"e"}');
+    });
+
     it('GRAPH-4: while a condition holds turn until it does not', async () => {
       const run = await begin(over({ while: 'output("book") == null || output("book").more' }), edges);
       run.completeNode('book', { more: true });
