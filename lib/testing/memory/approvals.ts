@@ -1,4 +1,4 @@
-import { changedRound, decisionOf, isAsked, roundSignal, type ApprovalRound } from '../../engine/approvals/index.js';
+import { changedRound, isAsked, roundSignal, type ApprovalRound } from '../../engine/approvals/index.js';
 import type {
   Ask,
   AskFilter,
@@ -124,7 +124,7 @@ export function cancelRounds({ db, now }: MemorySession, runId: string, stageRun
 function askOf({ db }: MemorySession, round: ApprovalRound, holder: string): Ask | undefined {
   const seat = round.seats.find((one) => one.holder === holder && isAsked(round, one));
   const run = db.runs.get(round.runId);
-  if (!seat || !run || decisionOf(round, seat)) return undefined;
+  if (!seat || !run) return undefined;
   const { id: roundId, runId, ownerId, node, stage, requester, terms, openedAt, expiresAt } = round;
   const { definitionId, subject } = run;
   const asked = { name: terms.stages[stage]!.name, approver: seat.approver, requester, comment: terms.comment };
