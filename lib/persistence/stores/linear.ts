@@ -35,9 +35,6 @@ export function isPassing({ outcome, transition }: LinearRecord): boolean {
 
 const hasPassed = ({ status }: NewStageRun): boolean => status === 'COMPLETED' || status === 'SKIPPED';
 
-/** Whether it is one statement and nothing more. */
-export const isBare = (record: LinearRecord): boolean => !record.beside && isPlain(record);
-
 /** A record in the form for graphs. */
 export function passingRow(record: LinearRecord): PassingRow {
   const { outcome } = record;

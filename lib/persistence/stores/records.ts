@@ -27,7 +27,7 @@ import {
   type Joinable,
 } from './joined-outcomes.js';
 import { joined } from './joined.js';
-import { isBare, isPassing, isPlain, passedAfter, passingRow, recordRow } from './linear.js';
+import { isPassing, isPlain, passedAfter, passingRow, recordRow } from './linear.js';
 import { failureColumns, outcomeRow } from './outcome-row.js';
 import { finishedRun, settle } from './settlement.js';
 import type { StoreContext } from './store-context.js';
@@ -42,11 +42,15 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
   constructor(private readonly context: StoreContext) {}
 
   async record(records: readonly LinearRecord[], options: RecordOptions = {}): Promise<RecordVerdict[]> {
-    if (options.lockTimeoutMs === undefined && records.every(isBare)) return this.recordPlain(records);
-    const bare = options.lockTimeoutMs === undefined ? records.filter(isBare) : [];
-    const laden =
-      options.lockTimeoutMs === undefined ? records.filter((record) => isPlain(record) && record.beside) : [];
-    const joined = records.filter((record) => !bare.includes(record) && !laden.includes(record));
+    const bare: LinearRecord[] = [];
+    const laden: LinearRecord[] = [];
+    const joined: LinearRecord[] = [];
+    // A plain one with nothing beside it is one statement and nothing more.
+    for (const record of records) {
+      const plain = options.lockTimeoutMs === undefined && isPlain(record);
+      (plain ? (record.beside ? laden : bare) : joined).push(record);
+    }
+    if (bare.length === records.length) return this.recordPlain(records);
     const verdicts = new Map<LinearRecord, RecordVerdict>();
     const keep = (part: readonly LinearRecord[], answers: readonly RecordVerdict[]): void =>
       answers.forEach((verdict, index) => verdicts.set(part[index]!, verdict));
