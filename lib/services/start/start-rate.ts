@@ -53,7 +53,7 @@ async function freshStarts(
 }
 
 /**
- * Its key stays free: whoever starts it later, with the same key, gets a run that runs. How often others started is nobody's to know:
+ * A key of a caller stays free: whoever starts it later, with the same key, gets a run that runs. How often others started is nobody's to know:
  * the count is of all owners.
  */
 function refuse(run: NewRun, perMinute: number): NewRun {
