@@ -7,46 +7,20 @@ import {
   EDGES,
   HOUR,
   after,
+  engine,
   notify,
-  rowsOf,
-  signIn,
+  rows,
+  signed,
   signing,
   stage,
-  statusOf,
+  start,
+  status,
   take,
-  toldBy,
+  told,
+  use,
 } from './support/escalated.js';
-import { end, graphFlow, type GraphEdge, type GraphNode } from './support/graph-flow.js';
-import type { TestStage } from './support/pipeline.js';
-import { TestEngine, type TestEngineGiven } from './support/test-engine.js';
-
-let engine: TestEngine;
-afterEach(() => engine.close());
-
-interface StartGiven {
-  readonly stages?: readonly TestStage[];
-  readonly input?: unknown;
-  readonly given?: TestEngineGiven;
-  readonly settings?: object;
-  readonly run?: object;
-}
-
-async function start(
-  nodes: readonly GraphNode[],
-  edges: readonly GraphEdge[] = EDGES,
-  { stages = [], input = {}, given = {}, settings = {}, run = {} }: StartGiven = {},
-): Promise<string> {
-  const flow = await graphFlow(nodes, edges, stages, { settings });
-  engine = new TestEngine([flow], given);
-  const runId = await engine.start(flow, input, run);
-  await engine.drain();
-  return runId;
-}
-
-const rows = (runId: string): Promise<string[]> => rowsOf(engine, runId);
-const status = (runId: string): Promise<string> => statusOf(engine, runId);
-const told = (type: string): ReturnType<typeof toldBy> => toldBy(engine, type);
-const signed = (): Promise<void> => signIn(engine);
+import { end, graphFlow, type GraphEdge } from './support/graph-flow.js';
+import { TestEngine } from './support/test-engine.js';
 
 describe('a manual retry', () => {
   let fail = true;
@@ -54,17 +28,12 @@ describe('a manual retry', () => {
     if (fail) throw new StageFailedError('NO', 'No.');
     return null;
   });
-
-  it('RETRY-5: opens those that had not fired, with their whole time, and leaves what fired', async () => {
-    fail = true;
-    const both = {
-      id: 'both',
-      type: 'parallel',
-      config: { join: 'all', branches: [{ outcome: 'a' }, { outcome: 'b' }] },
-    };
+  /** A run of two branches: one waits, with these escalations, and two hours later the other one fails. */
+  async function failsBeside(...escalations: object[]): Promise<string> {
+    const branches = [{ outcome: 'a' }, { outcome: 'b' }];
     const nodes = [
-      both,
-      signing(after(1, notify()), after(3, take('late'))),
+      { id: 'both', type: 'parallel', config: { join: 'all', branches } },
+      signing(...escalations),
       { id: 'nap', type: 'wait', config: { timer: '2h' } },
       { id: 'work', type: 'work' },
       end(),
@@ -81,6 +50,12 @@ describe('a manual retry', () => {
     const runId = await start(nodes, edges, { stages: [works] });
     await engine.travel(HOUR);
     await engine.travel(HOUR);
+    return runId;
+  }
+
+  it('RETRY-5: opens those that had not fired, with their whole time, and leaves what fired', async () => {
+    fail = true;
+    const runId = await failsBeside(after(1, notify()), after(3, take('late')));
     expect(await rows(runId)).toEqual([
       'both COMPLETED',
       'sign CANCELLED',
@@ -113,30 +88,7 @@ describe('a manual retry', () => {
 
   it('RETRY-5: a visit that an escalation left stays left', async () => {
     fail = true;
-    const both = {
-      id: 'both',
-      type: 'parallel',
-      config: { join: 'all', branches: [{ outcome: 'a' }, { outcome: 'b' }] },
-    };
-    const nodes = [
-      both,
-      signing(after(1, take('late'))),
-      { id: 'nap', type: 'wait', config: { timer: '2h' } },
-      { id: 'work', type: 'work' },
-      end(),
-    ];
-    const edges: GraphEdge[] = [
-      ['both', 'sign', 'a'],
-      ['both', 'nap', 'b'],
-      ['nap', 'work'],
-      ['work', 'both'],
-      ['sign', 'both'],
-      ['sign', 'both', 'late'],
-      ['both', 'end'],
-    ];
-    const runId = await start(nodes, edges, { stages: [works] });
-    await engine.travel(HOUR);
-    await engine.travel(HOUR);
+    const runId = await failsBeside(after(1, take('late')));
     expect(await status(runId)).toBe('FAILED');
     fail = false;
     await engine.retry(runId);
@@ -154,7 +106,7 @@ describe('a manual retry', () => {
 
   it('RETRY-5: an escalation that failed is none of the stages that a run fails on', async () => {
     const flow = await graphFlow([signing(after(1, notify('input.none'))), end()], EDGES, []);
-    engine = new TestEngine([flow]);
+    use(new TestEngine([flow]));
     const runId = await engine.start(flow, { none: [] }, { deadlineMs: 2 * HOUR });
     await engine.drain();
     await engine.travel(HOUR);
@@ -176,7 +128,7 @@ describe('a rerun', () => {
       ['sign', 'again'],
       ['again', 'end'],
     ]);
-    engine = new TestEngine([flow]);
+    use(new TestEngine([flow]));
     const runId = await engine.start(flow);
     await engine.drain();
     await engine.travel(HOUR);
@@ -210,7 +162,7 @@ describe('a rerun', () => {
 describe('migrateRun', () => {
   it('VER-1: the version that a run goes over to must have the escalations that wait; what it has more is for later visits', async () => {
     const flow = await graphFlow([signing(after(1, notify())), end()], EDGES);
-    engine = new TestEngine([flow]);
+    use(new TestEngine([flow]));
     const runId = await engine.start(flow);
     await engine.drain();
     const decided = async (...escalations: object[]): Promise<unknown> => {

@@ -5,46 +5,20 @@ import {
   EDGES,
   HOUR,
   after,
+  engine,
   notify,
-  rowsOf,
-  signIn,
+  rows,
+  signed,
   signing,
   stage,
-  statusOf,
+  start,
+  status,
   take,
-  toldBy,
+  told,
+  use,
 } from './support/escalated.js';
-import { end, graphFlow, type GraphEdge, type GraphNode } from './support/graph-flow.js';
-import type { TestStage } from './support/pipeline.js';
-import { TestEngine, type TestEngineGiven } from './support/test-engine.js';
-
-let engine: TestEngine;
-afterEach(() => engine.close());
-
-interface StartGiven {
-  readonly stages?: readonly TestStage[];
-  readonly input?: unknown;
-  readonly given?: TestEngineGiven;
-  readonly settings?: object;
-  readonly run?: object;
-}
-
-async function start(
-  nodes: readonly GraphNode[],
-  edges: readonly GraphEdge[] = EDGES,
-  { stages = [], input = {}, given = {}, settings = {}, run = {} }: StartGiven = {},
-): Promise<string> {
-  const flow = await graphFlow(nodes, edges, stages, { settings });
-  engine = new TestEngine([flow], given);
-  const runId = await engine.start(flow, input, run);
-  await engine.drain();
-  return runId;
-}
-
-const rows = (runId: string): Promise<string[]> => rowsOf(engine, runId);
-const status = (runId: string): Promise<string> => statusOf(engine, runId);
-const told = (type: string): ReturnType<typeof toldBy> => toldBy(engine, type);
-const signed = (): Promise<void> => signIn(engine);
+import { end, graphFlow, type GraphEdge } from './support/graph-flow.js';
+import { TestEngine } from './support/test-engine.js';
 
 describe('an escalation', () => {
   it('ESC-1: fires when its time has come since the visit began, once; the visit goes on', async () => {
@@ -136,7 +110,7 @@ describe('an escalation', () => {
 
   it('ESC-1: its time counts from the start of a run that starts later', async () => {
     const flow = await graphFlow([signing(after(1, notify())), end()], EDGES);
-    engine = new TestEngine([flow]);
+    use(new TestEngine([flow]));
     const runId = await engine.start(flow, {}, { delayMs: HOUR });
     await engine.travel(HOUR);
     expect(await rows(runId)).toEqual(['sign SUSPENDED', 'sign#1 PENDING']);
@@ -154,7 +128,7 @@ describe('an escalation', () => {
   it('STUCK-1: one that waits for its time keeps nobody from finding that the run is stuck', async () => {
     const nodes = [{ id: 'sign', type: 'work', escalations: [after(1_000, notify())] }, end()];
     const flow = await graphFlow(nodes, EDGES, [stage('work', () => null)]);
-    engine = new TestEngine([flow]);
+    use(new TestEngine([flow]));
     const runId = await engine.start(flow);
     const { stageRuns } = await engine.history(runId);
     const { jobs, journal } = engine.database;
@@ -269,7 +243,7 @@ describe('take_edge', () => {
       works,
     ]);
     const options = { lease: { staleThreshold: '1 day', absoluteTimeout: 0 } } as const;
-    engine = new TestEngine([flow], { options });
+    use(new TestEngine([flow], { options }));
     const runId = await engine.start(flow);
     const first = engine.drain();
     await hasBegun;
@@ -338,7 +312,7 @@ describe('start_workflow', () => {
     );
     const action = { type: 'start_workflow', workflow: 'child', input: { n: 'input.n + 1' } };
     const flow = await graphFlow([signing(after(1, action)), end()], EDGES);
-    engine = new TestEngine([flow, child]);
+    use(new TestEngine([flow, child]));
     const runId = await engine.start(flow, { n: 1 });
     await engine.drain();
     await engine.travel(HOUR);
@@ -358,7 +332,7 @@ describe("an escalation's own failure", () => {
     const flow = await graphFlow([signing(after(1, { type: 'start_workflow', workflow: 'child' })), end()], EDGES, [], {
       settings: { retry: { maxAttempts: 3, backoff: '1m', jitter: 0 } },
     });
-    engine = new TestEngine([flow, child]);
+    use(new TestEngine([flow, child]));
     const runId = await engine.start(flow);
     await engine.drain();
     let full = true;

@@ -1,7 +1,7 @@
 import type { StageContext } from '../../../../lib/interfaces/index.js';
-import type { GraphEdge, GraphNode } from './graph-flow.js';
+import { graphFlow, type GraphEdge, type GraphNode } from './graph-flow.js';
 import type { TestStage } from './pipeline.js';
-import type { TestEngine } from './test-engine.js';
+import { TestEngine, type TestEngineGiven } from './test-engine.js';
 
 export type Given = StageContext & { readonly input: any };
 
@@ -31,23 +31,50 @@ export const signing = (...escalations: object[]): GraphNode => ({
 
 export const EDGES: readonly GraphEdge[] = [['sign', 'end']];
 
+/** Of the test that runs; closed after it. */
+export let engine: TestEngine;
+export const use = (next: TestEngine): TestEngine => (engine = next);
+afterEach(() => engine.close());
+
+export interface StartGiven {
+  readonly stages?: readonly TestStage[];
+  readonly input?: unknown;
+  readonly given?: TestEngineGiven;
+  readonly settings?: object;
+  readonly run?: object;
+}
+
+/** A run on an engine of its own, as far as it comes by itself. */
+export async function start(
+  nodes: readonly GraphNode[],
+  edges: readonly GraphEdge[] = EDGES,
+  { stages = [], input = {}, given = {}, settings = {}, run = {} }: StartGiven = {},
+): Promise<string> {
+  const flow = await graphFlow(nodes, edges, stages, { settings });
+  use(new TestEngine([flow], given));
+  const runId = await engine.start(flow, input, run);
+  await engine.drain();
+  return runId;
+}
+
 /** Every stage run, an escalation by its key, with what it came to. */
-export async function rowsOf(engine: TestEngine, runId: string): Promise<string[]> {
+export async function rows(runId: string): Promise<string[]> {
   const { stageRuns } = await engine.history(runId);
-  return stageRuns.map(({ key, status, outcome, errorCode }) =>
-    [key, status, ...(outcome ? [outcome] : []), ...(status === 'FAILED' ? [errorCode] : [])].join(' '),
+  return stageRuns.map(({ key, status: is, outcome, errorCode }) =>
+    [key, is, ...(outcome ? [outcome] : []), ...(is === 'FAILED' ? [errorCode] : [])].join(' '),
   );
 }
 
-export const statusOf = async (engine: TestEngine, runId: string): Promise<string> =>
-  (await engine.history(runId)).run.status;
+export const status = async (runId: string): Promise<string> => (await engine.history(runId)).run.status;
 
-export async function toldBy(engine: TestEngine, type: string): Promise<Readonly<Record<string, unknown>>[]> {
+/** What was told of this type. */
+export async function told(type: string): Promise<Readonly<Record<string, unknown>>[]> {
   await engine.runtime.relay.flush();
   return engine.sink.events.filter((event) => event.type === type).map(({ data }) => data);
 }
 
-export async function signIn(engine: TestEngine): Promise<void> {
+/** The event that `signing` waits for. */
+export async function signed(): Promise<void> {
   await engine.emit('signed', { by: 'ann' });
   await engine.drain();
 }
