@@ -3,6 +3,7 @@ import { InvalidStepError, OwnerRequiredError } from '../errors/index.js';
 import type { TransactionManager } from '../interfaces/index.js';
 import { setOwner } from '../persistence/row-level-security/owner-setting.js';
 import type { TransactionOpenerLike } from '../services/transaction/ambient-transactions.js';
+import { ConnectionWatch } from './connection-watch.js';
 import type { EngineStorage } from './engine-storage.js';
 
 /** The part of TypeORM's query runner that tells whether the transaction is still the one that was begun. */
@@ -37,7 +38,8 @@ export class OpenedTransactions implements HostTransactions {
   ): Promise<T> {
     const session = this.guarded ? sessionOf(owner) : undefined;
     let spoilt: { readonly error: unknown } | undefined;
-    const answer = await this.#open(async (manager) => {
+    const connection = new ConnectionWatch();
+    const inside = async (manager: TransactionManager): Promise<T> => {
       await session?.(manager);
       let watched = false;
       const query: JoinedTransaction['query'] = async (sql, parameters) => {
@@ -51,9 +53,14 @@ export class OpenedTransactions implements HostTransactions {
         return manager.query(sql, parameters);
       };
       return work(manager, { query });
-    });
-    if (spoilt) throw (spoilt as { readonly error: unknown }).error;
-    return answer;
+    };
+    try {
+      const answer = await this.#open((manager) => connection.during(manager, () => inside(manager)));
+      if (spoilt) throw (spoilt as { readonly error: unknown }).error;
+      return answer;
+    } catch (error) {
+      throw connection.causeOf(error);
+    }
   }
 
   #open<T>(work: (manager: TransactionManager) => Promise<T>): Promise<T> {

@@ -338,6 +338,34 @@ describe('ctx.recordWith', () => {
     expect((await engine.history(runId)).attempts).toEqual([]);
   });
 
+  it('LEASE-3, TX-3: a transaction that the server ends before its commit is done again, whole', async () => {
+    let inside: EntityManager | undefined;
+    const flow = flowOf((ctx) => {
+      ctx.recordWith((manager: EntityManager) => void (inside ??= manager));
+      ctx.recordWith(book('a'));
+      return 'once';
+    }, ONE_TRY);
+    let ended: Promise<void> | undefined;
+    const engine = await engineOf(flow, {
+      recordWithin: (next) => async (record, decide, transaction) => {
+        const verdict = await next(record, decide, transaction);
+        ended ??= (async () => {
+          const client = (await inside!.queryRunner!.connect()) as { once(event: 'end', told: () => void): void };
+          const told = new Promise<void>((resolve) => client.once('end', resolve));
+          await inside!.query('SET LOCAL idle_in_transaction_session_timeout = 1');
+          await told;
+        })();
+        await ended;
+        return verdict;
+      },
+    });
+    const runId = await runOf(engine, flow);
+    expect((await engine.history(runId)).attempts).toEqual([]);
+    expect(await engine.output(runId)).toBe('once');
+    expect(calls).toEqual(['a', 'a']);
+    expect(await bookings()).toEqual(['a']);
+  });
+
   it('TX-3: what only the commit finds out fails the attempt', async () => {
     const flow = flowOf((ctx) => {
       ctx.recordWith(book('a'));

@@ -439,6 +439,43 @@ describe('ctx.transaction', () => {
     expect(Object.values((await host.query('SHOW idle_in_transaction_session_timeout'))[0])).toEqual(['0']);
   });
 
+  it.each([
+    ['before its row', 'before'],
+    ['before its commit', 'after'],
+  ])('LEASE-3, TX-3: a transaction that the server ends %s is done again, whole', async (_, when) => {
+    const first = once<Promise<void>>();
+    let inside: EntityManager;
+    const ends = async (): Promise<void> => {
+      const client = (await inside.queryRunner!.connect()) as { once(event: 'end', told: () => void): void };
+      const ended = new Promise<void>((resolve) => client.once('end', resolve));
+      await inside.query('SET LOCAL idle_in_transaction_session_timeout = 1');
+      await ended;
+    };
+    const flow = flowOf(
+      (ctx) =>
+        ctx.transaction('book', async (manager: EntityManager) => {
+          inside = manager;
+          return book('a')(manager);
+        }),
+      { retry: { maxAttempts: 1 } },
+    );
+    const engine = await engineOf(flow, {
+      writeWithin: (next) => async (write, transaction) => {
+        if (when === 'before') await first(ends);
+        const verdict = await next(write, transaction);
+        if (when === 'after') await first(ends);
+        return verdict;
+      },
+    });
+    const runId = await engine.start(flow);
+    await engine.drain();
+    const { run, attempts } = await engine.history(runId);
+    expect({ ...run, attempts }).toMatchObject({ status: 'COMPLETED', attempts: [] });
+    expect(calls).toEqual(['a', 'a']);
+    expect(await bookings()).toEqual(['a']);
+    expect(await ledger(runId)).toMatchObject([{ key: 'book#1', status: 'completed' }]);
+  });
+
   it('STEP-11, TX-3: a transaction is no other kind of step, and none is called in it', async () => {
     let before = true;
     const flow = flowOf(
