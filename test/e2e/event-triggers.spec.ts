@@ -16,6 +16,7 @@ import { entityKey, triggersOf } from '../../lib/engine/graph/index.js';
 import type { Engine } from '../../lib/composition/engine.js';
 import { newId } from '../../lib/testing/conformance/builders.js';
 import { testServerUrl } from '../support/database.js';
+import { signal } from '../unit/runtime/support/signals.js';
 
 const input = z.looseObject({});
 const schemas = { input, output: z.unknown() };
@@ -208,6 +209,30 @@ describe.each(HOW)('triggers of events, %s', (_case, options) => {
       'START_RATE_EXCEEDED',
       undefined,
     ]);
+  });
+
+  it('LIMIT-3: of two who match an event at once the one that found room starts its run, though the other was refused before', async () => {
+    await on.listen('rare', {});
+    const { store, runtime } = on.engine;
+    store.clockOffsetMs += 60_000 - ((await on.tester.now()).getTime() % 60_000);
+    const event = { id: newId(), ownerId: null, key: 'order', subject: null, payload: '{"n":1}' };
+    await store.storeEvent({ ...event, messageDigest: null });
+    const createRuns = store.createRuns.bind(store);
+    const refused = signal();
+    const created = jest.spyOn(store, 'createRuns').mockImplementation(async (...given) => {
+      const isRefused = given[0][0]!.transition.run?.to === 'FAILED';
+      if (!isRefused) await refused;
+      const answer = await createRuns(...given);
+      if (isRefused) refused.fire();
+      return answer;
+    });
+    await Promise.all([1, 2].map(() => runtime.matcher.matchEvent(event)));
+    created.mockRestore();
+    await runtime.matcher.matchEvent(event);
+    const runs = await on.runs();
+    expect(runs.filter(({ failure }) => failure?.code !== 'START_RATE_EXCEEDED')).toMatchObject([{ input: { n: 1 } }]);
+    expect(runs).toHaveLength(2);
+    expect(await store.listTriggers({ limit: 1 }, { all: true })).toMatchObject([{ started: 1, passedOver: 1 }]);
   });
 
   it('TRIG-4: an event starts runs of its owner’s triggers, and of shared ones for its owner', async () => {

@@ -1,6 +1,6 @@
 import type { OwnerBoundary } from '../../context/index.js';
 import { digest } from '../../engine/codec/index.js';
-import type { CreatedRun, NewRun, StartKey, WorkflowStore } from '../../engine/ports/index.js';
+import type { NewRun, StartKey, WorkflowStore } from '../../engine/ports/index.js';
 import type { TriggeredRun, TriggeredStart } from '../../runtime/triggers/triggered-start.js';
 import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
 import type { ReadStart, RunPreparer } from './run-preparer.js';
@@ -15,8 +15,9 @@ const LEAST_TTL_MS = 24 * 3_600_000;
  * Starts runs for triggers. The start key is internal, made of the trigger and what it starts the run for: a crash, a second
  * process, a second look find the same run (TRIG-1, TRIG-3). Nothing of whoever woke the engine comes along.
  *
- * What the rate refuses is over for an instant or an event, which nobody sends again: the refused run holds their key, so that whoever
- * looks again finds it. Of a webhook's message all keys stay free: its sender is told to come again (LIMIT-3).
+ * What the rate refuses is over for an instant or an event, which nobody sends again: the refused run holds a key of theirs, so that
+ * whoever looks again finds it. It is not the key of the start: of two who look at once one may be refused since the other has the last
+ * place, and that one's run must not be taken for made. Of a webhook's message all keys stay free: its sender is told to come again (LIMIT-3).
  */
 export class TriggerStarter {
   readonly #ready: EngineReady;
@@ -64,26 +65,27 @@ export class TriggerStarter {
     const { store, nextId } = engine;
     const prepared = await this.#preparer.prepare({ definition, input, start, awaited: false, nextId });
     const { subject, ownerId } = prepared;
-    const ofCause: StartKey = {
-      digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause)]),
-      inputDigest: given ?? digest([prepared.input]),
-      ttlMs: this.#keyTtlMs,
-    };
-    const comesAgain = 'message' in cause;
-    // Under a key of the graph's own making a start that was refused is found by its cause all the same.
-    const byCause = key === null || (!comesAgain && (await store.heldKeys([ofCause.digest]))[0]!);
+    const ttlMs = this.#keyTtlMs;
+    const inputDigest = given ?? digest([prepared.input]);
+    const ofCause = (...more: readonly string[]): StartKey => ({
+      digest: digest(['trigger', trigger.id, ownerId, JSON.stringify(cause), ...more]),
+      inputDigest,
+      ttlMs,
+    });
+    const ofStart =
+      key === null ? ofCause() : startKey({ ownerId, definitionId: trigger.definitionId, key, input, ttlMs });
+    const ofRefusal = 'message' in cause ? null : ofCause('refused');
+    const wasRefused = ofRefusal !== null && (await isRefusal(store, definition, ofRefusal, ofStart));
     const run: NewRun = {
       ...prepared,
       subjectSeen: subject !== null && (await this.#subjects.sees(subject, ownerId)),
-      idempotency: byCause
-        ? ofCause
-        : startKey({ ownerId, definitionId: trigger.definitionId, key, input, ttlMs: this.#keyTtlMs }),
+      idempotency: wasRefused ? ofRefusal : ofStart,
       origin: JSON.stringify({ trigger: trigger.id, id: trigger.triggerId, ...cause, depth, chain }),
     };
     const { runs, refused } = await rateStarts(store, [run], definition);
     const isRefused = refused.size > 0;
     const [created] = await store.createRuns(
-      isRefused && !comesAgain ? runs.map((each) => ({ ...each, idempotency: ofCause })) : runs,
+      isRefused && ofRefusal ? runs.map((each) => ({ ...each, idempotency: ofRefusal })) : runs,
     );
     if (created!.created) {
       if (created!.dueInMs > 0) engine.dueIn(created!.dueInMs);
@@ -94,16 +96,19 @@ export class TriggerStarter {
       runId: created!.runId,
       created: created!.created,
       sameInput: digests[0] === null || digests[0].equals(digests[1]),
-      refused: created!.created ? isRefused : !comesAgain && (await wasRefused(store, created!, ownerId)),
+      refused: isRefused || wasRefused,
     };
   }
 }
 
-/** Whether the run that was there is one that the rate refused. */
-async function wasRefused(
-  store: Pick<WorkflowStore, 'findRun'>,
-  { runId }: CreatedRun,
-  owner: string | null,
+/** Whether a start of a definition with a rate was refused before, and nobody else found room for it in the same moment. */
+async function isRefusal(
+  store: Pick<WorkflowStore, 'heldKeys'>,
+  { compiled }: StartableDefinition,
+  ofRefusal: StartKey,
+  ofStart: StartKey,
 ): Promise<boolean> {
-  return (await store.findRun(runId, { owner }))?.failureCode === 'START_RATE_EXCEEDED';
+  if (compiled.settings.startsPerMinute === null) return false;
+  const [refused, started] = await store.heldKeys([ofRefusal.digest, ofStart.digest]);
+  return refused! && !started!;
 }
