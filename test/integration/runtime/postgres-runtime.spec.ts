@@ -2,7 +2,6 @@ import type { DataSource } from 'typeorm';
 import type { StageContext } from '../../../lib/interfaces/index.js';
 import { createPostgresStore, tableNames } from '../../../lib/persistence/index.js';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
-import { until } from '../../support/until.js';
 import { workflow, type TestWorkflow } from '../../unit/runtime/support/pipeline.js';
 import { signal } from '../../unit/runtime/support/signals.js';
 import { TestEngine, type TestEngineGiven } from '../../unit/runtime/support/test-engine.js';
@@ -119,20 +118,24 @@ it('FAULT L4, LEASE-5: connections that break while stages are recorded lose not
 });
 
 it('FAULT C23: an outcome that meets a read-only database is written when that is over', async () => {
-  const goOn = signal();
+  const [begun, goOn] = [signal(), signal()];
+  const a = (): Promise<void> => {
+    begun.fire();
+    return goOn;
+  };
   const flow = workflow('flow', [
-    { key: 'a', execute: () => goOn },
+    { key: 'a', execute: a },
     { key: 'b', execute: () => 'end' },
   ]);
   const engine = await engineOf([flow]);
   const runId = await engine.start(flow);
   const done = ended([engine], 1);
   engine.runtime.worker.start();
-  await entered(engine, runId, 'RUNNING');
+  await begun;
   await host.query(`ALTER DATABASE "${database.name}" SET default_transaction_read_only = on`);
   await breakConnections();
   goOn.fire();
-  await outage(engine);
+  await engine.log.has('warn', 'The database does not answer');
   await host.query('SET default_transaction_read_only = off');
   await host.query(`ALTER DATABASE "${database.name}" RESET default_transaction_read_only`);
   await breakConnections();
@@ -221,13 +224,3 @@ it('JOB-4: an idle worker and an idle wake pass cost one statement a look', asyn
   expect(await engine.runtime.worker.runOnce()).toBe(0);
   expect(await engine.runtime.pass.wake()).toMatchObject({ reclaimed: 0, errors: [] });
 });
-
-/** Until the stage's claim is visible. */
-async function entered(engine: TestEngine, runId: string, status: string): Promise<void> {
-  await until(async () => (await engine.statuses(runId)).a === status);
-}
-
-/** Until the engine has met the outage. */
-async function outage(engine: TestEngine): Promise<void> {
-  await until(async () => engine.log.matching('warn', 'The database does not answer').length > 0);
-}

@@ -4,7 +4,6 @@ import { InProcessTransport } from 'nestjs-workflow-engine/testing';
 import { startApp } from '../../e2e/app.js';
 import { freshDatabase, type FreshDatabase } from '../../support/database.js';
 import { brokenInvariants } from '../../support/invariants.js';
-import { until } from '../../support/until.js';
 import { CrookedBroker } from './crooked-broker.js';
 import { Carried, FLOWS, HeldFlow, Ran } from './flow.js';
 
@@ -45,6 +44,19 @@ async function expectSound(database: FreshDatabase): Promise<void> {
   const { rows } = await pool.query('SELECT state FROM workflow_jobs');
   expect(rows).toEqual([]);
   await pool.end();
+}
+
+/** Resolves at the put after which it is so. */
+async function putInto(broker: CrookedBroker, isSo: () => boolean): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (!isSo()) return;
+      stopLooking();
+      resolve();
+    };
+    const stopLooking = broker.onPut(look);
+    look();
+  });
 }
 
 it('JOB-3: two processes run pipelines with a group and a retry to the end, all of it by messages', async () => {
@@ -91,14 +103,14 @@ it('JOB-3, CANCEL-2: a cancelled run takes its message back, after the commit', 
   broker.closed = true;
   const { workflows, ran } = await processOn(database, broker, { requeueAfter: '1h' });
   const { run } = await workflows.start(HeldFlow, { run: 1 });
-  await workflows.start(HeldFlow, { run: 2 });
-  await until(async () => broker.size >= 2);
+  const { run: second } = await workflows.start(HeldFlow, { run: 2 });
+  await putInto(broker, () => broker.size >= 2);
   await workflows.cancel(run);
   expect(broker.removed).toEqual([run.id]);
   expect(broker.size).toBe(1);
   const { run: third } = await workflows.start(HeldFlow, { run: 3 });
   broker.open();
-  await workflows.result(third);
+  await Promise.all([second, third].map((each) => workflows.result(each)));
   expect(ran.attempts).toEqual(['held 1', 'held 1']);
 });
 
@@ -135,7 +147,7 @@ it('JOB-5: without the transport the worker takes over what it still carried', a
   broker.copies = () => 0;
   const one = await processOn(database, broker, { requeueAfter: '1h' });
   const { run } = await one.workflows.start(HeldFlow, { run: 1 });
-  await until(async () => broker.dropped.length >= 1);
+  await putInto(broker, () => broker.dropped.length >= 1);
   apps.splice(apps.indexOf(one.app), 1);
   await one.app.close();
   const two = await processOn(database, broker, { transport: undefined });

@@ -6,7 +6,7 @@ import { EventMatcher } from '../../../lib/runtime/events/event-matcher.js';
 import { DueWaits } from '../../../lib/runtime/wake/due-waits.js';
 import { BrokenStore } from './support/broken-store.js';
 import { workflow } from './support/pipeline.js';
-import { signal, turns } from './support/signals.js';
+import { signal, turns, type Signal } from './support/signals.js';
 import { TestEngine } from './support/test-engine.js';
 
 const engines: TestEngine[] = [];
@@ -56,6 +56,16 @@ async function stored(engine: TestEngine, key = 'paid', payload: unknown = 1): P
   return event;
 }
 let count = 0;
+
+/** It stops no earlier than what stands in the middle of its work has gone on. */
+async function stopsAfter(matcher: EventMatcher, goOn: Signal): Promise<void> {
+  let stopped = false;
+  const stopping = matcher.stop().then(() => (stopped = true));
+  await turns();
+  expect(stopped).toBe(false);
+  goOn.fire();
+  await stopping;
+}
 
 describe('matching', () => {
   it('WAIT-3: an event that came in time wins over the limit, though its run was locked when the limit passed', async () => {
@@ -120,12 +130,7 @@ describe('matching', () => {
     const events = await Promise.all(['x', 'y', 'z'].map((key) => stored(engine, key)));
     const matching = events.map((event) => matcher.matchEvent(event));
     await entered;
-    let stopped = false;
-    const stopping = matcher.stop().then(() => (stopped = true));
-    await turns();
-    expect(stopped).toBe(false);
-    goOn.fire();
-    await stopping;
+    await stopsAfter(matcher, goOn);
     await Promise.all(matching);
     expect(broken.count('findWaits')).toBe(2);
     const looks = broken.count('uncheckedWaits');
@@ -181,12 +186,7 @@ describe('sweeping', () => {
     };
     const sweeping = matcher.sweep(0);
     await entered;
-    let stopped = false;
-    const stopping = matcher.stop().then(() => (stopped = true));
-    await turns();
-    expect(stopped).toBe(false);
-    goOn.fire();
-    await stopping;
+    await stopsAfter(matcher, goOn);
     await sweeping;
     expect(asked).toEqual(stuck.slice(0, 1));
     const looks = broken.count('unmatchedEvents');

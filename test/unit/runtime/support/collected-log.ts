@@ -4,20 +4,22 @@ import type { RuntimeLog } from '../../../../lib/runtime/background/runtime-log.
 export class CollectedLog implements RuntimeLog {
   readonly lines: { readonly level: keyof RuntimeLog; readonly message: string }[] = [];
 
+  #told: (() => void)[] = [];
+
   debug(message: string): void {
-    this.lines.push({ level: 'debug', message });
+    this.#keep('debug', message);
   }
 
   log(message: string): void {
-    this.lines.push({ level: 'log', message });
+    this.#keep('log', message);
   }
 
   warn(message: string): void {
-    this.lines.push({ level: 'warn', message });
+    this.#keep('warn', message);
   }
 
   error(message: string): void {
-    this.lines.push({ level: 'error', message });
+    this.#keep('error', message);
   }
 
   /** Messages of a level that hold a text. */
@@ -25,5 +27,15 @@ export class CollectedLog implements RuntimeLog {
     return this.lines
       .filter((line) => line.level === level && line.message.includes(part))
       .map(({ message }) => message);
+  }
+
+  /** Resolves once there is a message of a level that holds a text. */
+  async has(level: keyof RuntimeLog, part: string): Promise<void> {
+    while (this.matching(level, part).length === 0) await new Promise<void>((resolve) => this.#told.push(resolve));
+  }
+
+  #keep(level: keyof RuntimeLog, message: string): void {
+    this.lines.push({ level, message });
+    for (const tell of this.#told.splice(0)) tell();
   }
 }
