@@ -92,7 +92,10 @@ describe('any graph', () => {
   });
 });
 
-/** Puts a value in the place of the `at`-th one of all there are in a graph. */
+/**
+ * Puts a value in the place of the `at`-th one of all there are in a graph. A copy: fast-check gives the same object
+ * for each use of a constant, and what is put in is itself a place for what comes next, up to a ring.
+ */
 function replace(graph: unknown, at: number, value: unknown): void {
   const places: { readonly holder: Record<string, unknown>; readonly key: string }[] = [];
   const visit = (holder: unknown): void => {
@@ -104,5 +107,5 @@ function replace(graph: unknown, at: number, value: unknown): void {
   };
   visit(graph);
   const place = places[at % Math.max(1, places.length)];
-  if (place !== undefined) place.holder[place.key] = value;
+  if (place !== undefined) place.holder[place.key] = structuredClone(value);
 }
