@@ -5,7 +5,8 @@ import { engineDataSource } from './data-source/engine-data-source.js';
 import type { EngineLogin } from './data-source/engine-login.js';
 import { newClient, poolOf } from './data-source/postgres-driver.js';
 import type { PooledClient, PostgresClient, PostgresPool, PostgresResult } from './data-source/postgres-driver.js';
-import { LONGEST_SILENCE_MS } from './data-source/silence.js';
+import { FOUND_LIMITS, LONGEST_SILENCE_MS, silenceLimits, silenceSettings } from './data-source/silence.js';
+import type { FoundLimits, SilenceLimits } from './data-source/silence.js';
 import { RESULT_TYPES } from './data-source/result-types.js';
 import { wireNameOf } from './data-source/statement.js';
 import type { Statement } from './data-source/statement.js';
@@ -27,7 +28,10 @@ export interface EnginePoolOptions {
   readonly named?: boolean;
   /** Who logs in, instead of the host. @default the host's DataSource */
   readonly login?: EngineLogin;
-  /** After how long the server ends a transaction in which nothing comes from here, at most 30 s. @default 30_000 */
+  /**
+   * After how long the server ends a transaction in which nothing comes from here, or whose answer is not taken here, at most
+   * 30 s. Shorter limits of the role, the database or the server stand. @default 30_000
+   */
   readonly silenceMs?: number;
   /** Entities that reads through `dataSource` need. @default none */
   readonly entities?: readonly EntitySchema[];
@@ -48,10 +52,16 @@ const OLDEST_SERVER = 130_000;
 /** How long `close` waits for statements under way before it breaks their connections (fault K14). */
 const CLOSE_GRACE_MS = 5_000;
 
+interface ServerAnswer extends FoundLimits {
+  readonly version: number;
+  readonly versionText: string;
+  readonly isolation: string;
+}
+
 const SERVER: Statement = {
   name: 'server',
   text: `SELECT current_setting('server_version_num')::int AS "version", current_setting('server_version') AS "versionText",
-    current_setting('default_transaction_isolation') AS "isolation"`,
+    current_setting('default_transaction_isolation') AS "isolation", ${FOUND_LIMITS}`,
 };
 
 /**
@@ -62,7 +72,8 @@ const SERVER: Statement = {
  * (`isTransientError`) and may or may not have been committed. Nothing here retries and no session state is kept.
  *
  * A process that stands still in the middle of a transaction (stopped, its machine paused, cut off) would hold rows that nobody
- * can reap: the server ends its transaction once it was silent for so long (LEASE-3). That is a transient error to it, if it comes back.
+ * can reap: the server ends its transaction once it was silent for so long, or has not taken an answer for so long (LEASE-3). That
+ * is a transient error to it, if it comes back. How long is learned when the pool is opened, with the server's version.
  *
  * Every statement runs READ COMMITTED. Transactions say so when they begin. Where the database's default is stricter
  * (fault K28), single statements become short transactions too: right, and behind any pooler, for two more round trips,
@@ -78,6 +89,7 @@ export class EnginePool {
   private readonly broken = new WeakSet<PostgresClient>();
   private readonly busy = new Set<PooledClient>();
   private strict = false;
+  private limits!: SilenceLimits;
   private role: string | undefined;
   private closing: Promise<void> | undefined;
 
@@ -86,7 +98,7 @@ export class EnginePool {
     readonly dataSource: DataSource,
     private readonly pool: PostgresPool,
     private named: boolean,
-    private readonly silence: string,
+    private readonly silenceMs: number,
     private readonly warn: Warn,
   ) {
     // As early as that: a server that is going may end a connection in the very chunk that makes it ready.
@@ -100,18 +112,23 @@ export class EnginePool {
    */
   static async open(host: DataSource, options: EnginePoolOptions = {}): Promise<EnginePool> {
     const { size = DEFAULT_SIZE, named = true, login, entities = [], warn = warnByLogger('EnginePool') } = options;
-    const silence = endedWhenSilent(options.silenceMs);
+    const { silenceMs = LONGEST_SILENCE_MS } = options;
     const onPoolError = (error: unknown): void => warn(`A connection of the engine broke: ${String(error)}`);
     const dataSource = engineDataSource(host, { size, login, entities, onPoolError });
     await dataSource.initialize();
     try {
-      const pool = new EnginePool(dataSource, poolOf(dataSource), named, silence, warn);
+      const pool = new EnginePool(dataSource, poolOf(dataSource), named, silenceMs, warn);
       await pool.inspectServer();
       return pool;
     } catch (error) {
       await dataSource.destroy();
       throw error;
     }
+  }
+
+  /** What statements that are transactions by themselves limit their answers by; see `SilenceLimits`. */
+  get sendMs(): number {
+    return this.limits.sendMs;
   }
 
   /** Works as this role from now on; no connection's session does, each transaction takes it for its own length. */
@@ -150,7 +167,7 @@ export class EnginePool {
 
   /** @param settings what holds until the end of the transaction, sent along with its begin */
   private begun<T>(settings: readonly string[], work: (query: TransactionQuery) => Promise<T>): Promise<T> {
-    const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', this.silence, ...settings].join('; ');
+    const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...silenceSettings(this.limits), ...settings].join('; ');
     return this.unnamedOnceLost(() => this.withClient((client) => this.inTransaction(client, begin, work)));
   }
 
@@ -221,11 +238,12 @@ export class EnginePool {
   }
 
   private async inspectServer(): Promise<void> {
-    const [server] = await this.query<{ version: number; versionText: string; isolation: string }>(SERVER);
+    const [server] = await this.query<ServerAnswer>(SERVER);
     if (server === undefined || server.version < OLDEST_SERVER) {
       const needs = 'PostgreSQL 13 or later is needed';
       throw new UnsupportedDatabaseError({ database: 'postgres', version: server?.versionText, needs });
     }
+    this.limits = silenceLimits(this.silenceMs, server);
     this.strict = !['read committed', 'read uncommitted'].includes(server.isolation);
     if (this.strict) {
       this.warn(
@@ -287,10 +305,6 @@ export class EnginePool {
         'without them.',
     );
   }
-}
-
-function endedWhenSilent(afterMs = LONGEST_SILENCE_MS): string {
-  return `SET LOCAL idle_in_transaction_session_timeout = ${Math.max(1, Math.min(Math.round(afterMs), LONGEST_SILENCE_MS))}`;
 }
 
 function settingsOf({ lockTimeoutMs }: TransactionOptions = {}): string[] {

@@ -20,6 +20,9 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
+/** Whether a server on this host knows `tcp_user_timeout`: only Linux does. */
+export const LIMITS_SENDING = process.platform === 'linux';
+
 /** URL of the test run's server; its maintenance database. */
 export function testServerUrl(): string {
   const url = process.env.WF_TEST_SERVER_URL;

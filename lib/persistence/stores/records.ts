@@ -79,7 +79,8 @@ export class PostgresRecords implements Pick<WorkStore, 'record' | 'settle' | 'r
   ): Promise<RecordVerdict> {
     const query = joined(transaction);
     const { runId, stageRunId } = record.lease;
-    await query(this.context.statements.lockAttempt, [runId, stageRunId]);
+    const { pool, statements } = this.context;
+    await query(statements.lockAttempt, [runId, stageRunId, pool.sendMs]);
     const joinable = 'transition' in record ? fromLinear(record) : fromJoined(record, decide);
     const [verdict] = await this.storeJoined(query, [joinable], true);
     return verdict!;

@@ -50,7 +50,7 @@ export class PostgresSteps implements Omit<StepStore, 'deliverChildren' | 'findO
     const { pool, sessions, statements, clock } = this.context;
     const query = joined(transaction);
     const [placed] = inWaves([write])[0]!;
-    await query(statements.lockAttempt, [write.lease.runId, write.lease.stageRunId]);
+    await query(statements.lockAttempt, [write.lease.runId, write.lease.stageRunId, pool.sendMs]);
     const [answer] = await query<StepAnswer>(statements.writeSteps, stepValues(clock.offsetMs, [placed!.write]));
     // What stands in the way may be a row that this session can't see: the next try meets it no more.
     if (answer!.verdict === 'busy' && sessions.guarded)

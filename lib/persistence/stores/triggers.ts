@@ -38,7 +38,13 @@ export class PostgresTriggers implements TriggerStore {
 
   async claimSchedules(limit: number, aheadMs: number, leaseMs: number): Promise<ClaimedSchedule[]> {
     const { pool, statements, clock } = this.context;
-    return pool.query<ClaimedSchedule>(statements.claimSchedules, [clock.offsetMs, aheadMs, leaseMs, limit]);
+    return pool.query<ClaimedSchedule>(statements.claimSchedules, [
+      clock.offsetMs,
+      aheadMs,
+      leaseMs,
+      limit,
+      pool.sendMs,
+    ]);
   }
 
   async moveSchedules(moves: readonly ScheduleMove[]): Promise<number> {

@@ -33,7 +33,7 @@ export class PostgresWork implements Omit<WorkStore, 'record' | 'settle' | 'reco
     const { pool, statements, clock } = this.context;
     const rows = await pool.query<ClaimedRow>(
       statements.claim,
-      claimValues(clock.offsetMs, workerId, limit, unserved, queues),
+      claimValues(clock.offsetMs, workerId, limit, unserved, queues, pool.sendMs),
     );
     return {
       claimed: rows.filter((row) => row.taken).map(claimedJob),
@@ -53,7 +53,7 @@ export class PostgresWork implements Omit<WorkStore, 'record' | 'settle' | 'reco
   ): Promise<ClaimedJob | 'race' | 'orphan' | 'duplicate'> {
     const { pool, statements, clock } = this.context;
     const [row] = await pool.query<ClaimedRow>(statements.claimStageRun, [
-      ...claimValues(clock.offsetMs, workerId, stageRunId, [], null),
+      ...claimValues(clock.offsetMs, workerId, stageRunId, [], null, pool.sendMs),
       kind === 'cancel' ? CANCEL : EXECUTE,
       attempt,
     ]);

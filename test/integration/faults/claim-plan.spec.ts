@@ -6,7 +6,7 @@ import { freshDatabase } from '../../support/database.js';
 const WAITING = 100_000;
 const t = tableNames();
 const { text } = claim(t);
-const values = claimValues(0, 'worker', 50, [], null);
+const values = claimValues(0, 'worker', 50, [], null, 0);
 
 /** Everything that a plan did, as one number: index pages, heap pages and the rows it threw away. */
 interface Plan {

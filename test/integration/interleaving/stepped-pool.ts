@@ -21,6 +21,7 @@ export class Side {
     const pool = this.pool;
     const gate = () => this.gate();
     return {
+      sendMs: pool.sendMs,
       async query<Row>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
         await gate();
         return pool.query<Row>(statement, values);

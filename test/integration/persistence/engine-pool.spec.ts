@@ -4,7 +4,7 @@ import { poolOf } from '../../../lib/persistence/data-source/postgres-driver.js'
 import { isDataError, isLockTimeout, isTransientError } from '../../../lib/persistence/database-errors.js';
 import { EnginePool } from '../../../lib/persistence/engine-pool.js';
 import type { TransactionQuery, EnginePoolOptions, Statement } from '../../../lib/persistence/engine-pool.js';
-import { freshDatabase } from '../../support/database.js';
+import { freshDatabase, LIMITS_SENDING } from '../../support/database.js';
 import type { FreshDatabase } from '../../support/database.js';
 
 const statement = (name: string, text: string): Statement => ({ name, text });
@@ -12,6 +12,7 @@ const ONE = statement('one', 'SELECT $1::int AS one');
 const PID = statement('pid', 'SELECT pg_backend_pid() AS pid');
 const SLEEP = statement('sleep', 'SELECT pg_sleep(600)');
 const SESSION_LIMIT = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+const SENT_WITHIN_30_S = LIMITS_SENDING ? '30000' : '0';
 const setting = (name: string): Statement => statement(name, `SELECT current_setting('${name}') AS value`);
 
 describe('EnginePool', () => {
@@ -260,6 +261,35 @@ describe('EnginePool', () => {
       expect(freed).toEqual([{ n: 2 }]);
       expect(await pool.query(UPDATE)).toEqual([{ n: 3 }]);
     });
+
+    it.each([
+      ['no limit', 'RESET', 'RESET', '30s', SENT_WITHIN_30_S],
+      ['longer ones', "= '2min'", '= 120000', '30s', SENT_WITHIN_30_S],
+      ['shorter ones', "= '5s'", '= 6000', '5s', LIMITS_SENDING ? '6000' : '0'],
+    ])(
+      'LEASE-3: where the database has %s, the shorter limit holds, for transactions and for nothing else',
+      async (_, idle, send, expectedIdle, expectedSend) => {
+        const admin = database.openPool({ max: 1 });
+        const set = async (name: string, to: string): Promise<unknown> =>
+          to === 'RESET'
+            ? admin.query(`ALTER DATABASE "${database.name}" RESET ${name}`)
+            : admin.query(`ALTER DATABASE "${database.name}" SET ${name} ${to}`);
+        await set('idle_in_transaction_session_timeout', idle);
+        await set('tcp_user_timeout', send);
+        const pool = await openPool({ size: 1 });
+        const LIMITS = statement(
+          'limits',
+          `SELECT current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('tcp_user_timeout') AS send`,
+        );
+        const [before] = await pool.query(LIMITS);
+        expect(await pool.transaction((query) => query(LIMITS))).toEqual([{ idle: expectedIdle, send: expectedSend }]);
+        expect(String(pool.sendMs)).toBe(expectedSend);
+        expect(await pool.query(LIMITS)).toEqual([before]);
+        await set('idle_in_transaction_session_timeout', 'RESET');
+        await set('tcp_user_timeout', 'RESET');
+        await admin.end();
+      },
+    );
 
     it('FAULT G1: an idle connection that is terminated is logged and replaced', async () => {
       const pool = await openPool({ size: 1 });

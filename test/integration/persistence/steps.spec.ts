@@ -166,7 +166,7 @@ describe('the step ledger on PostgreSQL', () => {
 
     it('WAKE-6: a claim reads nothing of what sleeps', async () => {
       await store.createRuns(Array.from({ length: 10 }, () => newRun()));
-      const plan = await onClient((client) => explain(client, statements.claim, claimValues(0, 'w', 10, [], null)));
+      const plan = await onClient((client) => explain(client, statements.claim, claimValues(0, 'w', 10, [], null, 0)));
       expect(plan.pages).toBeLessThan(1_000);
     });
 

@@ -4,7 +4,7 @@ import { OpenedTransactions } from '../../../lib/composition/opened-transactions
 import type { HostTransactions, WorkflowStore } from '../../../lib/engine/ports/index.js';
 import type { StageContext } from '../../../lib/interfaces/index.js';
 import { createPostgresStore } from '../../../lib/persistence/index.js';
-import { freshDatabase, type FreshDatabase } from '../../support/database.js';
+import { freshDatabase, LIMITS_SENDING, type FreshDatabase } from '../../support/database.js';
 import { untilBlocked } from '../../support/until.js';
 import { workflow, type TestWorkflow } from '../../unit/runtime/support/pipeline.js';
 import { signal } from '../../unit/runtime/support/signals.js';
@@ -417,6 +417,7 @@ describe('ctx.transaction', () => {
   });
 
   it('LEASE-3, TX-3: who stands still while it holds the run loses the transaction; a limit of the host stays', async () => {
+    const LIMITS = `SELECT current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('tcp_user_timeout') AS send`;
     const limits: unknown[] = [];
     let inside: EntityManager;
     const flow = flowOf(async (ctx) => {
@@ -424,19 +425,23 @@ describe('ctx.transaction', () => {
       await ctx.transaction('b', async (manager: EntityManager) => {
         inside = manager;
         await manager.query(`SET LOCAL idle_in_transaction_session_timeout = '5s'`);
+        await manager.query('SET LOCAL tcp_user_timeout = 6000');
       });
     });
     const engine = await engineOf(flow, {
       writeWithin: (next) => async (write, transaction) => {
         const verdict = await next(write, transaction);
-        limits.push(...(await inside.query('SHOW idle_in_transaction_session_timeout')));
+        limits.push(...(await inside.query(LIMITS)));
         return verdict;
       },
     });
     await engine.start(flow);
     await engine.drain();
-    expect(limits.map((row) => Object.values(row as object)[0])).toEqual(['30s', '5s']);
-    expect(Object.values((await host.query('SHOW idle_in_transaction_session_timeout'))[0])).toEqual(['0']);
+    expect(limits).toEqual([
+      { idle: '30s', send: LIMITS_SENDING ? '30000' : '0' },
+      { idle: '5s', send: LIMITS_SENDING ? '6000' : '0' },
+    ]);
+    expect(await host.query(LIMITS)).toEqual([{ idle: '0', send: '0' }]);
   });
 
   it.each([

@@ -40,7 +40,7 @@ function indexesOf(plan: Plan): readonly string[] {
 it('JOB-5: a backlog of the broker stands in nobody’s way: neither of sending, nor of the claim, nor of the wake pass', async () => {
   const take = await explain(statements.takeUnsent, [0, 100]);
   const requeue = await explain(statements.requeueSent, [0, 60_000, 100]);
-  const claim = await explain(statements.claim, [0, 'worker', 20, [], null]);
+  const claim = await explain(statements.claim, [0, 'worker', 20, [], null, 0]);
   const probe = await explain(statements.probe, [0, 300_000, 0, 900_000, 0, 60_000, 604_800_000]);
   expect(take.indexes).toContain('workflow_jobs_due');
   expect(claim.indexes).toContain('workflow_jobs_due');

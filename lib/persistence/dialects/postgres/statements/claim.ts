@@ -1,4 +1,5 @@
 import type { TableNames } from '../../../table-names.js';
+import { sentInTime } from '../../../data-source/silence.js';
 import type { Statement } from '../../../data-source/statement.js';
 import { CANCEL, CLAIMED, clock, DELAYED, DUE, ENDED, EXECUTE, isEscalated, sameOwner, slotOf } from '../sql.js';
 import { claimedColumns, type ClaimedRow } from './claimed-row.js';
@@ -18,6 +19,9 @@ import { claimedColumns, type ClaimedRow } from './claimed-row.js';
  *
  * A job whose owner is not that of the stage run and the run it names was forged by plain SQL: it is removed, and nobody's.
  *
+ * Inputs and what earlier stages gave may be tens of MB for a page, and the locks last until all of it is taken: who stands still
+ * meanwhile must not keep the jobs ($6).
+ *
  * `torn` are jobs whose stage run or run somebody deleted by hand (fault C21). A job that moved on after the snapshot names a
  * stage run that the snapshot doesn't hold either: only one that names the same in the snapshot is torn.
  */
@@ -34,7 +38,7 @@ export function claim(t: TableNames): Statement {
 }
 
 /**
- * The same for one stage run's job, for a transport that names it ($3: stage run id, $6: kind). Without an attempt ($7 null)
+ * The same for one stage run's job, for a transport that names it ($3: stage run id, $7: kind). Without an attempt ($8 null)
  * also while it is delayed; with one, only for that attempt and when it is due or sent: a message that comes twice would else
  * begin the retry at once.
  */
@@ -45,9 +49,9 @@ export function claimStageRun(t: TableNames): Statement {
     `
     SELECT id, stage_run_id, run_id, owner_id, kind, priority, run_at FROM ${t.jobs} j
      WHERE stage_run_id = $3::uuid AND run_id = (SELECT run_id FROM ${t.stageRuns} WHERE id = $3::uuid)
-       AND owner_id IS NOT DISTINCT FROM (SELECT owner_id FROM ${t.stageRuns} WHERE id = $3::uuid) AND kind = $6::smallint AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
-       AND ($7::int IS NULL OR state <> ${DELAYED}
-            AND $7::int = 1 + CASE WHEN kind = ${CANCEL} THEN j.attempt ELSE (SELECT attempt - resumed::int FROM ${t.stageRuns} WHERE id = $3::uuid) END)
+       AND owner_id IS NOT DISTINCT FROM (SELECT owner_id FROM ${t.stageRuns} WHERE id = $3::uuid) AND kind = $7::smallint AND state <> ${CLAIMED} AND definition_key <> ALL ($4::text[]) AND ($5::text[] IS NULL OR queue = ANY ($5::text[]))
+       AND ($8::int IS NULL OR state <> ${DELAYED}
+            AND $8::int = 1 + CASE WHEN kind = ${CANCEL} THEN j.attempt ELSE (SELECT attempt - resumed::int FROM ${t.stageRuns} WHERE id = $3::uuid) END)
      LIMIT 1 FOR UPDATE SKIP LOCKED`,
   );
 }
@@ -58,7 +62,8 @@ export const claimValues = (
   what: number | string,
   unserved: readonly string[],
   queues: readonly string[] | null,
-): unknown[] => [offsetMs, workerId, what, unserved, queues];
+  sendMs: number,
+): unknown[] => [offsetMs, workerId, what, unserved, queues, sendMs];
 
 function claimFrom(t: TableNames, name: string, due: string): Statement {
   const now = clock('$1');
@@ -94,6 +99,7 @@ function claimFrom(t: TableNames, name: string, due: string): Statement {
            coalesce(us.resumed, false) AS resumed, ${claimedColumns(t)}
       FROM st LEFT JOIN jb ON jb.id = st.job_id LEFT JOIN us ON us.id = st.id
       JOIN ${t.stageRuns} s ON s.id = st.id JOIN ${t.runs} r ON r.id = st.run_id
+     WHERE ${sentInTime('$6')}
      ORDER BY st.priority DESC, st.run_at, st.run_id, st.ordinal`,
   };
 }

@@ -1,4 +1,5 @@
 import type { NewTrigger } from '../../../../engine/ports/index.js';
+import { sentInTime } from '../../../data-source/silence.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
@@ -98,7 +99,7 @@ const TRIGGER_COLUMNS = `
 
 /**
  * Schedules that are due and that nobody has, leased. The lease is of the clock itself, however far ahead `wake(now)` looks; whoever
- * dies with it costs that long. $1 offset ms, $2 ahead ms, $3 lease ms, $4 limit.
+ * dies with it costs that long. $1 offset ms, $2 ahead ms, $3 lease ms, $4 limit, $5 `SilenceLimits.sendMs`.
  */
 export function claimSchedules(t: TableNames): Statement {
   const now = clock('$1');
@@ -114,7 +115,7 @@ export function claimSchedules(t: TableNames): Statement {
     SELECT up.id, up.owner_id AS "ownerId", up.definition_id AS "definitionId", up.definition_version AS "definitionVersion", up.trigger_id AS "triggerId",
            up.spec::text AS spec, up.version, ${msOf('up.last_at')} AS cursor, ${msOf(due)} AS "asOf",
            EXISTS (SELECT 1 FROM ${t.runs} r WHERE r.id = up.last_run_id AND ${sameOwner('r', 'up')} AND r.status IN ${OPEN_RUN}) AS "lastRunOpen"
-      FROM up ORDER BY up.next_at, up.id`,
+      FROM up WHERE ${sentInTime('$5')} ORDER BY up.next_at, up.id`,
   };
 }
 
