@@ -67,6 +67,9 @@ export async function startPooler(program: string, { users, poolSize }: PoolerOp
     'auth_type = plain',
     `auth_file = ${userList}`,
     `default_pool_size = ${poolSize}`,
+    // Each transaction on the connection that was used longest ago: what is left on one is met by somebody else.
+    `min_pool_size = ${poolSize}`,
+    'server_round_robin = 1',
     'max_client_conn = 500',
   ]);
   if (switchTo) chownSync(folder, switchTo.uid, switchTo.gid);

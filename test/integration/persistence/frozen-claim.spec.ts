@@ -2,7 +2,9 @@ import { DataSource } from 'typeorm';
 import type { Pool } from 'pg';
 import { createPostgresStore } from '../../../lib/persistence/index.js';
 import { tableNames } from '../../../lib/persistence/table-names.js';
-import { freshDatabase, LIMITS_SENDING } from '../../support/database.js';
+import { freshDatabase, LIMITS_SENDING, type FreshDatabase } from '../../support/database.js';
+import { databaseWithRoles, PASSWORD } from '../row-level-security/guarded-database.js';
+import { findPgbouncer, startPooler } from '../../support/pgbouncer.js';
 import { forkProcess } from '../../support/processes.js';
 import { until, untilBlocked } from '../../support/until.js';
 
@@ -10,6 +12,7 @@ const t = tableNames();
 const JOBS = 60;
 const INPUT_CHARS = 250_000;
 const SILENCE_MS = 1_000;
+const program = findPgbouncer();
 
 /** Due jobs, each with an input of nearly the largest size. */
 async function fill(pool: Pool): Promise<void> {
@@ -24,10 +27,24 @@ async function fill(pool: Pool): Promise<void> {
 (LIMITS_SENDING ? describe : describe.skip)('a worker that stands still while a large claim is sent to it', () => {
   it('LEASE-3: keeps none of its jobs from others', async () => {
     const database = await freshDatabase();
+    await provedOn(database, database.url);
+  });
+
+  (program === undefined ? it.skip : it)('LEASE-3: nor does it through PgBouncer in transaction mode', async () => {
+    const database = await databaseWithRoles();
+    await database.cli(`migrate --grant ${database.app}`);
+    const pooler = await startPooler(program!, { users: { [database.app]: PASSWORD }, poolSize: 2 });
+    await provedOn(database, pooler.through(database.urlOf(database.app)));
+    await pooler.stop();
+    await database.dropAll();
+  });
+
+  /** @param url of the one that stands still */
+  async function provedOn(database: FreshDatabase, url: string): Promise<void> {
     const pool = database.openPool();
     await fill(pool);
     const frozen = forkProcess('test/integration/persistence/frozen-claim.process.ts', {
-      env: { DATABASE_URL: database.url, SILENCE_MS: String(SILENCE_MS) },
+      env: { DATABASE_URL: url, SILENCE_MS: String(SILENCE_MS) },
     });
     await frozen.waitFor('ready');
 
@@ -59,5 +76,5 @@ async function fill(pool: Pool): Promise<void> {
     await frozen.ended;
     await store.close();
     await pool.end();
-  });
+  }
 });
