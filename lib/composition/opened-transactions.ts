@@ -44,13 +44,16 @@ export class OpenedTransactions implements HostTransactions {
       let watched = false;
       const query: JoinedTransaction['query'] = async (sql, parameters) => {
         if (!watched) {
-          await refuseEnded(manager.queryRunner as Runner | undefined, what);
+          await refuseEnded(manager.queryRunner as Runner | undefined, what, connection);
           watch(manager.queryRunner as Runner | undefined, (error) => (spoilt ??= { error }));
           watched = true;
           // The body may have said another owner since.
           await session?.(manager);
         }
-        return manager.query(sql, parameters);
+        const rows = await manager.query(sql, parameters);
+        // A COMMIT that the body did not await was under way until now: before the next statement of ours, as the first only locks.
+        if (connection.ended) throw endedBy(what);
+        return rows;
       };
       return work(manager, { query });
     };
@@ -82,13 +85,22 @@ function sessionOf(owner: string | null): (manager: TransactionManager) => Promi
 const isManager = (value: unknown): value is TransactionManager => typeof value === 'object' && value !== null;
 
 /** Committed, rolled back or inside a savepoint, the row would not be part of what is committed. */
-async function refuseEnded(runner: Runner | undefined, what: string): Promise<void> {
-  if (runner?.isTransactionActive === true && (runner.transactionDepth ?? 1) === 1) return;
+async function refuseEnded(
+  runner: Runner | undefined,
+  what: string,
+  { ended }: Pick<ConnectionWatch, 'ended'>,
+): Promise<void> {
+  if (!ended && runner?.isTransactionActive === true && (runner.transactionDepth ?? 1) === 1) return;
   // What is rolled back next would else be the innermost part alone, and the connection go back to its pool with the rest open.
   while ((runner?.transactionDepth ?? 0) > 1) await runner!.rollbackTransaction!();
+  throw endedBy(what);
+}
+
+function endedBy(what: string): InvalidStepError {
   const message =
-    'ended its transaction, or left a part of it open: await all, and leave commit and rollback to the engine';
-  throw new InvalidStepError({ what, problems: [{ path: 'fn', message }] });
+    'ended its transaction, or left a part of it open: await all, and leave commit and rollback to the engine, those in SQL too; ' +
+    'what it wrote before a COMMIT of its own stands, and is yours to look after';
+  return new InvalidStepError({ what, problems: [{ path: 'fn', message }] });
 }
 
 function watch(runner: Runner | undefined, onFailure: (error: unknown) => void): void {

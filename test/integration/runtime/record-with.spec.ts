@@ -384,6 +384,17 @@ describe('ctx.recordWith', () => {
     ['swallows a failed statement', (manager) => manager.query('SELECT nothing').catch(() => 1), 'EXCEPTION'],
     ['commits by itself', (manager) => manager.queryRunner!.commitTransaction(), 'INVALID_STEP'],
     ['leaves a part open', (manager) => manager.queryRunner!.startTransaction(), 'INVALID_STEP'],
+    ['commits in SQL', (manager) => manager.query('COMMIT'), 'INVALID_STEP'],
+    ['commits in SQL and awaits it not', async (manager) => void manager.query('COMMIT'), 'INVALID_STEP'],
+    ['commits in SQL and chains', (manager) => manager.query('COMMIT AND CHAIN'), 'INVALID_STEP'],
+    [
+      'rolls back in SQL and begins another',
+      async (manager) => {
+        await manager.query('ROLLBACK');
+        await manager.query('BEGIN');
+      },
+      'INVALID_STEP',
+    ],
     [
       'ends its own run',
       (manager, runId) => manager.query(`UPDATE workflow_runs SET status = 'CANCELLED' WHERE id = $1`, [runId]),

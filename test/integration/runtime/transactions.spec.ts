@@ -381,6 +381,18 @@ describe('ctx.transaction', () => {
     ['commits by itself', (manager) => manager.queryRunner!.commitTransaction(), { code: 'INVALID_STEP' }],
     ['rolls back by itself', (manager) => manager.queryRunner!.rollbackTransaction(), { code: 'INVALID_STEP' }],
     ['leaves a part open', (manager) => manager.queryRunner!.startTransaction(), { code: 'INVALID_STEP' }],
+    ['commits in SQL', (manager) => manager.query('COMMIT'), { code: 'INVALID_STEP' }],
+    ['commits in SQL and awaits it not', async (manager) => void manager.query('COMMIT'), { code: 'INVALID_STEP' }],
+    ['commits in SQL and chains', (manager) => manager.query('COMMIT AND CHAIN'), { code: 'INVALID_STEP' }],
+    ['rolls back in SQL', (manager) => manager.query('ROLLBACK'), { code: 'INVALID_STEP' }],
+    [
+      'rolls back in SQL and begins another',
+      async (manager) => {
+        await manager.query('ROLLBACK');
+        await manager.query('BEGIN');
+      },
+      { code: 'INVALID_STEP' },
+    ],
     ['yields what JSON can not hold', async () => 1n, { code: 'INVALID_OUTPUT' }],
   ])('TX-3: a body that %s fails, and no outcome is recorded for it', async (_, does, error) => {
     const flow = flowOf((ctx) => ctx.transaction('book', does), { retry: { maxAttempts: 1 } });
@@ -390,6 +402,27 @@ describe('ctx.transaction', () => {
     const { run } = await engine.history(runId);
     expect({ status: run.status, code: run.failureCode }).toEqual({ status: 'FAILED', ...error });
     expect(await ledger(runId)).toEqual([expect.objectContaining({ status: 'failed' })]);
+  });
+
+  it('TX-3: a body may roll back a part of its transaction, in SQL too, and the rest is committed', async () => {
+    const flow = flowOf((ctx) =>
+      ctx.transaction('book', async (manager: EntityManager) => {
+        await book('a')(manager);
+        await manager.query('SAVEPOINT part');
+        await book('b')(manager);
+        await manager.query('ROLLBACK TO SAVEPOINT part');
+        const nested = manager.transaction(async (inner) => {
+          await book('c')(inner);
+          throw new Error('not this');
+        });
+        await nested.catch(() => undefined);
+      }),
+    );
+    const engine = await engineOf(flow);
+    const runId = await engine.start(flow);
+    await engine.drain();
+    expect((await engine.history(runId)).run).toMatchObject({ status: 'COMPLETED' });
+    expect(await bookings()).toEqual(['a']);
   });
 
   it('TX-3: a body that ends its own run is told so', async () => {
