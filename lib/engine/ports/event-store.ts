@@ -44,6 +44,9 @@ export type Cursor = string | null;
 /** What became of a signal to a run. */
 export type SignalVerdict = 'delivered' | 'stored' | 'duplicate' | 'ended';
 
+/** A wait that a page of waits ended with: the next one begins behind it, whatever became of it since. */
+export type WaitPlace = Pick<EventWait, 'stageRunId' | 'key'>;
+
 export interface FiredTimeouts {
   /** Waits whose time is over for their stage. */
   readonly fired: number;
@@ -87,12 +90,21 @@ export interface EventStore {
   /** Their matching has ended. */
   markMatched(eventIds: readonly string[]): Promise<void>;
 
-  /** Open waits for events that nobody has looked up stored events for. Without an age: those of these stage runs. */
-  uncheckedWaits(of: readonly string[] | { readonly olderThanMs: number }, limit: number): Promise<EventWait[]>;
+  /**
+   * Open waits for events that nobody has looked up stored events for: those of these stage runs, or of anybody from an age on, oldest
+   * first, behind `after` where it is given. One that is gone stands before all others.
+   */
+  uncheckedWaits(
+    of: readonly string[] | { readonly olderThanMs: number; readonly after?: WaitPlace },
+    limit: number,
+  ): Promise<EventWait[]>;
   markChecked(waits: readonly EventWait[]): Promise<void>;
 
-  /** Waits for events whose limit has passed. After what lies there for them has been matched, `fireTimeouts` ends them. */
-  overdueEventWaits(limit: number, aheadMs: number): Promise<EventWait[]>;
+  /**
+   * Waits for events whose limit has passed, the longest first, behind `after` where it is given. After what lies there for them has been
+   * matched, `fireTimeouts` ends them.
+   */
+  overdueEventWaits(limit: number, aheadMs: number, after?: WaitPlace): Promise<EventWait[]>;
   /** Ends them as timed out, under the runs' locks; those whose stage or run has ended are cancelled. */
   fireTimeouts(waits: readonly EventWait[], aheadMs: number): Promise<FiredTimeouts>;
 

@@ -10,6 +10,7 @@ import type {
   OwnerScope,
   SignalVerdict,
   StoredEvent,
+  WaitPlace,
 } from '../../engine/ports/index.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import {
@@ -126,11 +127,19 @@ export class PostgresEvents implements EventStore {
     if (eventIds.length > 0) await this.context.pool.query(this.context.statements.markMatched, [eventIds]);
   }
 
-  async uncheckedWaits(of: readonly string[] | { readonly olderThanMs: number }, limit: number): Promise<EventWait[]> {
+  async uncheckedWaits(
+    of: readonly string[] | { readonly olderThanMs: number; readonly after?: WaitPlace },
+    limit: number,
+  ): Promise<EventWait[]> {
     const { pool, statements } = this.context;
     const rows =
       'olderThanMs' in of
-        ? await pool.query<EventWaitRow>(statements.olderUncheckedWaits, [this.offsetMs, of.olderThanMs, limit])
+        ? await pool.query<EventWaitRow>(statements.olderUncheckedWaits, [
+            this.offsetMs,
+            of.olderThanMs,
+            ...placeValues(of.after),
+            limit,
+          ])
         : await pool.query<EventWaitRow>(statements.uncheckedWaits, [this.offsetMs, of, limit]);
     return rows.map(eventWait);
   }
@@ -139,9 +148,14 @@ export class PostgresEvents implements EventStore {
     if (waits.length > 0) await this.context.pool.query(this.context.statements.markChecked, nameValues(waits));
   }
 
-  async overdueEventWaits(limit: number, aheadMs: number): Promise<EventWait[]> {
+  async overdueEventWaits(limit: number, aheadMs: number, after?: WaitPlace): Promise<EventWait[]> {
     const { pool, statements } = this.context;
-    const rows = await pool.query<EventWaitRow>(statements.overdueEventWaits, [this.offsetMs, aheadMs, limit]);
+    const rows = await pool.query<EventWaitRow>(statements.overdueEventWaits, [
+      this.offsetMs,
+      aheadMs,
+      ...placeValues(after),
+      limit,
+    ]);
     return rows.map((row) => ({ ...eventWait(row), overdue: true }));
   }
 
@@ -218,3 +232,7 @@ function verdictOf({ open, known, known_taken, stored, delivered }: SignalAnswer
   if (!stored) return 'duplicate';
   return delivered ? 'delivered' : 'stored';
 }
+
+/** Behind nothing is behind what cannot be. */
+const placeValues = (after: WaitPlace | undefined): [string, string] =>
+  after === undefined ? [NIL, ''] : [after.stageRunId, after.key];

@@ -1,6 +1,6 @@
 import { decodeJson } from '../../engine/codec/index.js';
 import { compileCondition, EventValue } from '../../engine/expression/index.js';
-import type { Cursor, EventMatch, EventWait, StoredEvent, WorkflowStore } from '../../engine/ports/index.js';
+import type { Cursor, EventMatch, EventWait, StoredEvent, WaitPlace, WorkflowStore } from '../../engine/ports/index.js';
 import { Lanes } from '../background/lanes.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
@@ -18,6 +18,7 @@ export interface EventMatcherParts {
     | 'markChecked'
     | 'overdueEventWaits'
     | 'fireTimeouts'
+    | 'now'
     | 'isTransient'
   >;
   /** Starts runs for an event. False: some have to be tried again. */
@@ -47,6 +48,14 @@ interface AskedSweep {
   done?: Promise<number>;
 }
 
+interface MatchedWaits {
+  readonly fired: number;
+  /** There is an event for them, and the run was locked by somebody. */
+  readonly busy: ReadonlySet<EventWait>;
+  /** Whether there is one could not be told for now. */
+  readonly later: ReadonlySet<EventWait>;
+}
+
 export interface TimedOut {
   readonly timeouts: number;
   /** Some are locked by somebody: they come again. */
@@ -64,6 +73,7 @@ export class EventMatcher {
   /** Waits for its turn. */
   #nextSweep: AskedSweep | undefined;
   #sweptTo: Cursor = null;
+  #checkedTo: WaitPlace | undefined;
   #stopped = false;
 
   constructor(private readonly parts: EventMatcherParts) {}
@@ -149,7 +159,8 @@ export class EventMatcher {
       const { events, next } = await store.unmatchedEvents(afterMs, this.#sweptTo, batch);
       for (const event of events) {
         if (this.#stopped) return matched;
-        matched += (await this.#guarded(() => this.#matchEvent(event))) ?? 0;
+        const fired = await this.#guarded(`Matching event ${event.id}`, () => this.#matchEvent(event));
+        if (typeof fired === 'number') matched += fired;
       }
       this.#sweptTo = next;
       if (next === null) break;
@@ -157,15 +168,16 @@ export class EventMatcher {
     return matched;
   }
 
+  /** In the same manner: those that can't be looked up are in nobody's way. */
   async #sweepWaits(olderThanMs: number): Promise<number> {
     const { store, batch } = this.parts;
     let matched = 0;
     for (let pages = 0; pages < SWEEP_PAGES && !this.#stopped; pages++) {
-      const waits = await store.uncheckedWaits({ olderThanMs }, batch);
-      const { fired, checked } = await this.#matchWaits(waits);
-      matched += fired;
-      // A page of which nothing was checked would be the same page again.
-      if (waits.length < batch || checked === 0) break;
+      const after = this.#checkedTo;
+      const waits = await store.uncheckedWaits({ olderThanMs, ...(after && { after }) }, batch);
+      matched += (await this.#matchWaits(waits)).fired;
+      this.#checkedTo = waits.length < batch ? undefined : waits.at(-1);
+      if (this.#checkedTo === undefined) break;
     }
     return matched;
   }
@@ -174,19 +186,21 @@ export class EventMatcher {
   async timeOut(aheadMs: number): Promise<TimedOut> {
     const { store, batch, onResumed } = this.parts;
     let timeouts = 0;
-    for (;;) {
-      const overdue = await store.overdueEventWaits(batch, aheadMs);
-      if (overdue.length === 0) return { timeouts, busy: false };
-      const { fired: matched, busy } = await this.#matchWaits(overdue);
-      // For one that is busy an event lies there that came in time: it is not over.
-      const over = overdue.filter((wait) => !busy.has(wait));
-      const { fired, ended, busy: locked } = await store.fireTimeouts(over, aheadMs);
+    let isBusy = false;
+    let after: WaitPlace | undefined;
+    do {
+      const overdue: EventWait[] = await store.overdueEventWaits(batch, aheadMs, after);
+      const { busy, later } = await this.#matchWaits(overdue);
+      // For one that is busy an event lies there that came in time, and for one that could not be looked up there may: it is not over.
+      const over = overdue.filter((wait) => !busy.has(wait) && !later.has(wait));
+      const { fired, busy: locked } = await store.fireTimeouts(over, aheadMs);
       timeouts += fired;
       if (fired > 0) onResumed(fired);
-      const isBusy = locked > 0 || busy.size > 0;
-      // A page of which nothing could be ended would be the same page again.
-      if (overdue.length < batch || matched + ended === 0) return { timeouts, busy: isBusy };
-    }
+      isBusy ||= locked > 0 || busy.size > 0;
+      // Behind what could not be ended.
+      after = overdue.length < batch ? undefined : overdue.at(-1);
+    } while (after !== undefined);
+    return { timeouts, busy: isBusy };
   }
 
   async #matchStageRuns(stageRunIds: readonly string[]): Promise<void> {
@@ -197,21 +211,21 @@ export class EventMatcher {
     }
   }
 
-  /** Ends those of these waits that stored events are for. `busy`: there is one, and the run was locked by somebody. */
-  async #matchWaits(
-    waits: readonly EventWait[],
-  ): Promise<{ readonly fired: number; readonly checked: number; readonly busy: ReadonlySet<EventWait> }> {
+  /** Ends those of these waits that stored events are for. */
+  async #matchWaits(waits: readonly EventWait[]): Promise<MatchedWaits> {
     let fired = 0;
     const busy = new Set<EventWait>();
+    const later = new Set<EventWait>();
     const checked: EventWait[] = [];
     for (const wait of waits) {
-      const ended = await this.#guarded(() => this.#matchWait(wait));
+      const ended = await this.#guarded(`Matching wait ${wait.key} of run ${wait.runId}`, () => this.#matchWait(wait));
       if (ended === 'none' || ended === 'fired') checked.push(wait);
       if (ended === 'fired') fired++;
       if (ended === 'busy') busy.add(wait);
+      if (ended === 'later') later.add(wait);
     }
     if (checked.length > 0) await this.parts.store.markChecked(checked);
-    return { fired, checked: checked.length, busy };
+    return { fired, busy, later };
   }
 
   async #matchWait(wait: EventWait): Promise<'fired' | 'none' | 'busy'> {
@@ -263,14 +277,20 @@ export class EventMatcher {
     }
   }
 
-  /** One event or wait that can't be dealt with keeps nobody from the page. */
-  async #guarded<T>(work: () => Promise<T>): Promise<T | undefined> {
+  /** One event or wait that can't be dealt with, now or ever, keeps nobody from the page. Rejects where the database is away for all. */
+  async #guarded<T>(what: string, work: () => Promise<T>): Promise<T | 'later' | 'never'> {
+    const { store, log } = this.parts;
     try {
       return await work();
     } catch (error) {
-      if (this.parts.store.isTransient(error)) throw error;
-      this.parts.log.error(`Matching an event failed: ${errorLine(error)}`, errorStack(error));
-      return undefined;
+      if (!store.isTransient(error)) {
+        log.error(`${what} failed: ${errorLine(error)}`, errorStack(error));
+        return 'never';
+      }
+      // An answer says that it is this one's trouble alone: a lock, a timeout of a statement. Each time, perhaps.
+      await store.now();
+      log.warn(`${what} failed for now, and is tried again: ${errorLine(error)}`);
+      return 'later';
     }
   }
 }

@@ -1,5 +1,5 @@
-import type { Cursor, EventWait, FiredTimeouts, StoredEvent } from '../../engine/ports/event-store.js';
-import { ownedKey, stepKey, type MemoryDatabase } from './memory-database.js';
+import type { Cursor, EventWait, FiredTimeouts, StoredEvent, WaitPlace } from '../../engine/ports/event-store.js';
+import { compareAgesOfSteps, compareDue, ownedKey, stepKey, type MemoryDatabase } from './memory-database.js';
 import type { MemorySession } from './session.js';
 import type { EventRecord, StepRecord } from './step-records.js';
 import { cancelWait, endWait, isAbandoned } from './waits.js';
@@ -56,15 +56,27 @@ const placeOf = ({ runId, stageRunId, key }: StepRecord): string => JSON.stringi
 /** Open waits that nobody has looked up stored events for. */
 export function uncheckedWaits(
   session: MemorySession,
-  of: readonly string[] | { readonly olderThanMs: number },
+  of: readonly string[] | { readonly olderThanMs: number; readonly after?: WaitPlace },
   limit: number,
 ): EventWait[] {
   const { db, now } = session;
   const rows =
     'olderThanMs' in of
-      ? db.uncheckedWaits.rows.slice(0, limit).filter(({ createdAt }) => createdAt <= now - of.olderThanMs)
+      ? behind(db, db.uncheckedWaits.rows, of.after, compareAgesOfSteps)
+          .slice(0, limit)
+          .filter(({ createdAt }) => createdAt <= now - of.olderThanMs)
       : of.flatMap((id) => db.stepsOf.of(id)).filter((row) => isOpenEvent(row) && !row.checked);
   return rows.slice(0, limit).map((row) => waitOf(session, row));
+}
+
+function behind(
+  db: MemoryDatabase,
+  rows: readonly StepRecord[],
+  after: WaitPlace | undefined,
+  compare: (a: StepRecord, b: StepRecord) => number,
+): readonly StepRecord[] {
+  const last = after && db.steps.get(stepKey(after.stageRunId, after.key));
+  return last === undefined ? rows : rows.filter((row) => compare(row, last) > 0);
 }
 
 const isOpenEvent = ({ kind, status }: StepRecord): boolean => kind === 'event' && status === 'waiting';
@@ -77,8 +89,14 @@ export function markChecked({ db }: MemorySession, waits: readonly EventWait[]):
 }
 
 /** Waits whose limit has passed: ended by `fireTimeouts`, after what lies there for them has been matched. */
-export function overdueEventWaits(session: MemorySession, limit: number, aheadMs: number): EventWait[] {
-  const rows = session.db.dueEventWaits.rows.slice(0, limit);
+export function overdueEventWaits(
+  session: MemorySession,
+  limit: number,
+  aheadMs: number,
+  after?: WaitPlace,
+): EventWait[] {
+  const { db } = session;
+  const rows = behind(db, db.dueEventWaits.rows, after, compareDue).slice(0, limit);
   return rows.filter((row) => isPast(session, row, aheadMs)).map((row) => ({ ...waitOf(session, row), overdue: true }));
 }
 

@@ -38,7 +38,11 @@ const compareIds = (a: { readonly id: string }, b: { readonly id: string }): num
 const compareSteps = (a: StepRecord, b: StepRecord): number =>
   compareTexts(a.stageRunId, b.stageRunId) || compareTexts(a.key, b.key);
 
-const compareDue = (a: StepRecord, b: StepRecord): number => (a.dueAt ?? 0) - (b.dueAt ?? 0) || compareSteps(a, b);
+export const compareAgesOfSteps = (a: StepRecord, b: StepRecord): number =>
+  a.createdAt - b.createdAt || compareSteps(a, b);
+
+export const compareDue = (a: StepRecord, b: StepRecord): number =>
+  (a.dueAt ?? 0) - (b.dueAt ?? 0) || compareSteps(a, b);
 
 const compareAges = (a: EventRecord, b: EventRecord): number => a.createdAt - b.createdAt || compareIds(a, b);
 
@@ -96,10 +100,7 @@ export class MemoryDatabase {
   readonly eventWaits = new GroupIndex<StepRecord>((row) =>
     isEventWait(row) && row.eventKey !== null ? ownedKey(row.eventKey, row.ownerId) : undefined,
   );
-  readonly uncheckedWaits = new SortedIndex<StepRecord>(
-    (row) => isEventWait(row) && !row.checked,
-    (a, b) => a.createdAt - b.createdAt || compareSteps(a, b),
-  );
+  readonly uncheckedWaits = new SortedIndex<StepRecord>((row) => isEventWait(row) && !row.checked, compareAgesOfSteps);
 
   readonly eventsByKey = new GroupIndex<EventRecord>((event) =>
     event.runId === null ? ownedKey(event.key, event.ownerId) : undefined,

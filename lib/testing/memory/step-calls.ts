@@ -109,8 +109,8 @@ export class StepCalls
     return this.call((session) => eventWaits.markChecked(session, waits));
   }
 
-  async overdueEventWaits(limit: number, aheadMs: number): Promise<port.EventWait[]> {
-    return this.call((session) => eventWaits.overdueEventWaits(session, limit, aheadMs));
+  async overdueEventWaits(...asked: Parameters<port.EventStore['overdueEventWaits']>): Promise<port.EventWait[]> {
+    return this.call((session) => eventWaits.overdueEventWaits(session, ...asked));
   }
 
   async fireTimeouts(waits: readonly port.EventWait[], aheadMs: number): Promise<port.FiredTimeouts> {

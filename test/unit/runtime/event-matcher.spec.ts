@@ -4,7 +4,7 @@ import { Outages } from '../../../lib/runtime/background/outages.js';
 import { Pauses } from '../../../lib/runtime/background/pauses.js';
 import { EventMatcher } from '../../../lib/runtime/events/event-matcher.js';
 import { DueWaits } from '../../../lib/runtime/wake/due-waits.js';
-import { BrokenStore } from './support/broken-store.js';
+import { BrokenStore, TransientError } from './support/broken-store.js';
 import { workflow } from './support/pipeline.js';
 import { signal, turns, type Signal } from './support/signals.js';
 import { TestEngine } from './support/test-engine.js';
@@ -29,7 +29,7 @@ async function waiting() {
   const runId = await engine.start(flow);
   await engine.drain();
   await engine.settled();
-  return { engine, broken, runId };
+  return { engine, broken, runId, flow };
 }
 
 function matcherOn(
@@ -168,6 +168,69 @@ describe('sweeping', () => {
     expect(await left()).toEqual(stuck);
     await matcher.sweep(0);
     expect(asked.at(-1)).toBe(stuck[9]);
+  });
+
+  it.each([TransientError, Error])(
+    'WAKE-3: events whose matching fails each time with %p are in nobody’s way',
+    async (Thrown) => {
+      const { broken, matcher, left, stuck } = await behind(3);
+      broken.instead.findWaits = async (real, event, ...page) => {
+        if (event.key === 'stuck') throw new Thrown('one of its rows');
+        return real(event, ...page);
+      };
+      await matcher.sweep(0);
+      expect(await left()).toEqual(stuck);
+    },
+  );
+
+  it('WAKE-3: while the database is away a sweep tries no more than one event, and the next one begins with it', async () => {
+    const { broken, matcher, left } = await behind(0);
+    const away = async () => {
+      throw new TransientError('away');
+    };
+    broken.instead.findWaits = away;
+    broken.instead.now = away;
+    await expect(matcher.sweep(0)).rejects.toThrow('away');
+    expect(broken.count('findWaits')).toBe(1);
+    broken.instead.findWaits = undefined;
+    await matcher.sweep(0);
+    expect(await left()).toEqual([]);
+  });
+
+  /** Runs that wait, each wait a page, and nobody has looked up what lies there. Only that of the last one can be looked up. */
+  async function poisoned(Thrown: new (message: string) => Error) {
+    const { engine, broken, runId, flow } = await waiting();
+    const runs = [runId, await engine.start(flow), await engine.start(flow)];
+    // Nobody gets to look for what lies there.
+    broken.instead.uncheckedWaits = async () => [];
+    await engine.drain();
+    await engine.settled();
+    broken.instead.uncheckedWaits = undefined;
+    broken.instead.findEvents = async (real, wait, ...page) => {
+      if (wait.runId !== runs[2]) throw new Thrown('one of its rows');
+      return real(wait, ...page);
+    };
+    return { engine, broken, last: runs[2]! };
+  }
+
+  it.each([TransientError, Error])(
+    'WAKE-3: waits whose look-up fails each time with %p are in nobody’s way',
+    async (Thrown) => {
+      const { engine, broken, last } = await poisoned(Thrown);
+      await stored(engine);
+      broken.instead.unmatchedEvents = async () => ({ events: [], next: null });
+      await matcherOn(engine).sweep(0);
+      await engine.drain();
+      expect(await engine.output(last)).toEqual({ timedOut: false, value: 1 });
+    },
+  );
+
+  it('WAKE-3: waits that can’t be looked up for now do not time out, and those behind them do', async () => {
+    const { engine, last } = await poisoned(TransientError);
+    engine.passTime(3_600_001);
+    expect(await matcherOn(engine).timeOut(0)).toEqual({ timeouts: 1, busy: false });
+    await engine.drain();
+    expect(await engine.output(last)).toMatchObject({ timedOut: true });
   });
 
   it('WAKE-3: who asks for a sweep while one waits for its turn is served by that one', async () => {

@@ -45,6 +45,18 @@ export function describeEventLimits({ it, expect }: StoreSuite): void {
     expect(await on.store.fireEvents([matchOf(job, event)])).toEqual({ fired: [], busy: [] });
   });
 
+  it('WAKE-3: waits past their limits come in pages, each behind the one before, whatever became of it', async (on) => {
+    const runs: string[] = [];
+    for (let n = 0; n < 3; n++) runs.push((await listening(on, { expiresInMs: 60_000 + n })).run.id);
+    on.travel(61_000);
+    const [first, ...none] = await on.store.overdueEventWaits(1, 0);
+    expect([first?.runId, none]).toEqual([runs[0], []]);
+    expect(await on.store.fireTimeouts([first!], 0)).toMatchObject({ fired: 1 });
+    const rest = await on.store.overdueEventWaits(10, 0, first);
+    expect(rest.map(({ runId }) => runId)).toEqual(runs.slice(1));
+    expect(await on.store.overdueEventWaits(10, 0, rest[1])).toEqual([]);
+  });
+
   it('WAIT-2: waits of a run that has ended take no event, and time out for nobody', async (on) => {
     const job = await listening(on, { expiresInMs: 60_000 });
     const event = await storeOne(on);

@@ -51,6 +51,19 @@ export function describeEventSweeps({ it, expect }: StoreSuite): void {
     expect(found).toEqual(stored);
   });
 
+  it('WAKE-3: waits that nobody has looked up events for come in pages, each behind the one before', async (on) => {
+    const runs: string[] = [];
+    for (let n = 0; n < 3; n++) runs.push((await listening(on)).run.id);
+    on.travel(1);
+    const [first, ...none] = await on.store.uncheckedWaits({ olderThanMs: 0 }, 1);
+    expect([first?.runId, none]).toEqual([runs[0], []]);
+    const rest = await on.store.uncheckedWaits({ olderThanMs: 0, after: first! }, 10);
+    expect(rest.map(({ runId }) => runId)).toEqual(runs.slice(1));
+    await on.store.markChecked([first!]);
+    expect(await on.store.uncheckedWaits({ olderThanMs: 0, after: first! }, 10)).toEqual(rest);
+    expect(await on.store.uncheckedWaits({ olderThanMs: 0, after: rest[1]! }, 10)).toEqual([]);
+  });
+
   it('WAKE-3: waits that nobody has looked up events for are found again', async (on) => {
     const [job, other] = [await listening(on), await listening(on)];
     expect(await on.store.uncheckedWaits({ olderThanMs: 60_000 }, 10)).toEqual([]);

@@ -42,13 +42,20 @@ export function uncheckedWaits(t: TableNames): Statement {
   };
 }
 
-/** The same of anybody, oldest first, through steps_unchecked. $1 offset ms, $2 older than ms, $3 limit. */
+/**
+ * Behind the wait $n, $n+1. Its instant is looked up, once: a text of it would have been rounded. The first column of an index is all that
+ * the order needs; of those of one instant all are read.
+ */
+const behind = (t: TableNames, column: string, stageRunId: string, key: string): string =>
+  `(s.${column}, s.stage_run_id, s.key) > (coalesce((SELECT b.${column} FROM ${t.steps} b WHERE b.stage_run_id = ${stageRunId}::uuid AND b.key = ${key}), '-infinity'), ${stageRunId}::uuid, ${key})`;
+
+/** The same of anybody, oldest first, through steps_unchecked. $1 offset ms, $2 older than ms, $3 stage run id and $4 key to begin behind, $5 limit. */
 export function olderUncheckedWaits(t: TableNames): Statement {
   return {
     name: 'older-unchecked-waits',
     text: `
-    SELECT ${WAIT_COLUMNS} FROM ${t.steps} s WHERE ${OPEN_EVENT_WAIT} AND NOT s.checked AND s.created_at <= ${clock('$1')} - ${milliseconds('$2::float8')}
-     ORDER BY s.created_at LIMIT $3`,
+    SELECT ${WAIT_COLUMNS} FROM ${t.steps} s WHERE ${OPEN_EVENT_WAIT} AND NOT s.checked AND s.created_at <= ${clock('$1')} - ${milliseconds('$2::float8')} AND ${behind(t, 'created_at', '$3', '$4')}
+     ORDER BY s.created_at, s.stage_run_id, s.key LIMIT $5`,
   };
 }
 
@@ -66,13 +73,13 @@ export function markChecked(t: TableNames): Statement {
   };
 }
 
-/** Waits for events past their limit, through steps_event_due. $1 offset ms, $2 ahead ms, $3 limit. */
+/** Waits for events past their limit, through steps_event_due. $1 offset ms, $2 ahead ms, $3 stage run id and $4 key to begin behind, $5 limit. */
 export function overdueEventWaits(t: TableNames): Statement {
   return {
     name: 'overdue-event-waits',
     text: `
-    SELECT ${WAIT_COLUMNS} FROM ${t.steps} s WHERE ${OPEN_EVENT_WAIT} AND s.due_at <= ${clock('$1')} + ${milliseconds('$2::float8')}
-     ORDER BY s.due_at LIMIT $3`,
+    SELECT ${WAIT_COLUMNS} FROM ${t.steps} s WHERE ${OPEN_EVENT_WAIT} AND s.due_at <= ${clock('$1')} + ${milliseconds('$2::float8')} AND ${behind(t, 'due_at', '$3', '$4')}
+     ORDER BY s.due_at, s.stage_run_id, s.key LIMIT $5`,
   };
 }
 
