@@ -295,13 +295,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   const fireDue = async (): Promise<number | null> => (await waits.runOnce(0)).nextInMs;
   const waitTimer = new DueTimer({ name: 'due waits', makeDue: fireDue, store, outages, log });
   const schedules = new Schedules({ store, specs, start: parts.startTriggered, log, batch });
-  const runSchedules = async (): Promise<number | null> => {
-    const { nextInMs, errors } = await schedules.runOnce(0);
-    if (errors.length === 0) return nextInMs;
-    // The timer's loop tells of it, and the others keep their time.
-    if (nextInMs !== null) scheduleTimer.note(Math.max(0, nextInMs));
-    throw errors[0];
-  };
+  const runSchedules = async (): Promise<number | null> => (await schedules.runOnce(0)).nextInMs;
   const scheduleTimer = new DueTimer({ name: 'schedules', makeDue: runSchedules, store, outages, log });
   const opened = new OpenedWaits(waitTimer, matcher);
   const family = new Family({

@@ -4,7 +4,7 @@ import type { ClaimedSchedule, ScheduleMove, WorkflowStore } from '../../engine/
 import { CronText, type DueInstants, dueInstants, jitterMs, Schedule, ZoneClock } from '../../engine/schedule/index.js';
 import { parseDurationMs } from '../../engine/time/index.js';
 import { isShuttingDown, WorkflowError } from '../../errors/index.js';
-import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
+import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
 import { ScheduleTally } from './schedule-tally.js';
 import type { StartTriggered } from './triggered-start.js';
 
@@ -21,7 +21,7 @@ export interface SchedulesReport {
   readonly started: number;
   /** Until the next one is due; null: there is none. */
   readonly nextInMs: number | null;
-  /** What single schedules threw. */
+  /** What single schedules threw: it was told already. */
   readonly errors: readonly unknown[];
 }
 
@@ -63,6 +63,7 @@ export class Schedules {
         } catch (error) {
           // Its lease is how long it is left alone.
           errors.push(error);
+          this.#tell(schedule, error);
         }
       }
       const again = claimed.some(({ id }) => seen.has(id));
@@ -70,6 +71,14 @@ export class Schedules {
       if (!this.#closing && (claimed.length < limit || again))
         return { started, nextInMs: await store.nextScheduleIn(aheadMs), errors };
     }
+  }
+
+  /** Here, for whoever has them run: the timer and the wake pass. */
+  #tell(schedule: ClaimedSchedule, error: unknown): void {
+    const { store, log } = this.parts;
+    const line = `${nameOf(schedule)} could not be run, and is tried again: ${errorLine(error)}`;
+    if (store.isTransient(error)) log.warn(line);
+    else log.error(line, errorStack(error));
   }
 
   /** Returns how many runs it started. What was started is noted down, also where the next one fails. */

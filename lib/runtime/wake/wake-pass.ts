@@ -131,7 +131,7 @@ export class WakePass {
   async #schedule(tally: WakeTally, aheadMs: number): Promise<void> {
     const { started, nextInMs, errors } = await this.parts.schedules.runOnce(aheadMs);
     tally.add('schedules', started);
-    for (const error of errors) this.#failed(tally, 'schedules', error);
+    for (const error of errors) tally.errors.push({ part: 'schedules', message: errorLine(error) });
     if (nextInMs !== null) this.parts.scheduleTimer.note(Math.max(0, nextInMs));
   }
 
