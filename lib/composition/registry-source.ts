@@ -1,4 +1,5 @@
 import type { DefinitionRegistry } from '../discovery/index.js';
+import { isIdentifier } from '../engine/definition/identifier.js';
 import { UnknownWorkflowError } from '../errors/index.js';
 import type { DefinitionSource, RunnableStage } from '../runtime/execution/definition-source.js';
 import type { DefinitionLookup } from '../services/engine-port.js';
@@ -28,7 +29,8 @@ export function definitionLookup(registry: DefinitionRegistry, graphs: Published
         // A module may have been loaded since, and knows what to say of a class that is none of this app's.
         return await registry.lookup(workflow, version);
       } catch (error) {
-        if (!(error instanceof UnknownWorkflowError) || typeof workflow !== 'string') throw error;
+        // A text that can be no id, such as one with U+0000, would fail the statement, and with it a transaction of the host's.
+        if (!(error instanceof UnknownWorkflowError) || !isIdentifier(workflow)) throw error;
         const graph = await graphs.startable(workflow, version, ownerId);
         if (graph) return graph;
         throw error;

@@ -1,3 +1,4 @@
+import { isPlainText, MAX_KEY_LENGTH } from '../engine/codec/index.js';
 import { InvalidOptionsError, OwnerRequiredError, UndefinedIdError } from '../errors/index.js';
 import type { ClsScope } from './cls-scope.service.js';
 import type { Caller, CapturedContext, CurrentRun } from './context-values.js';
@@ -85,11 +86,14 @@ export class ContextCapture {
   }
 }
 
+/** What no index takes, or no column. */
+const TEXT = `a blank one, one of more than ${MAX_KEY_LENGTH} characters, or has U+0000 or half a character in it`;
+
 function checkOwner(owner: unknown, where: string, hint: string): string | null {
   if (owner === undefined) throw new UndefinedIdError({ what: 'owner', where, hint });
-  if (owner === null || (typeof owner === 'string' && owner !== '')) return owner;
+  if (owner === null || isPlainText(owner, MAX_KEY_LENGTH)) return owner;
   // A number would be stored as text and then never match a number again.
-  const shown = owner === '' ? 'an empty text' : `of type ${typeof owner}`;
+  const shown = owner === '' ? 'an empty text' : typeof owner === 'string' ? TEXT : `of type ${typeof owner}`;
   throw new InvalidOptionsError({
     where,
     problems: [{ path: 'owner', message: `must be a text or null, and is ${shown}` }],

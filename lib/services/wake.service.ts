@@ -1,3 +1,4 @@
+import { isStoredDate } from '../engine/codec/index.js';
 import { InvalidOptionsError } from '../errors/index.js';
 import type { WakeReport } from '../runtime/wake/wake-report.js';
 
@@ -27,8 +28,9 @@ export class WakeService {
    * @throws InvalidOptionsError for an instant that is none; what keeps the engine from being ready
    */
   async wake(now?: Date): Promise<WakeReport> {
-    if (now !== undefined && !(now instanceof Date && !Number.isNaN(now.getTime()))) {
-      throw new InvalidOptionsError({ where: 'wake', problems: [{ path: 'now', message: 'must be a valid Date' }] });
+    if (now !== undefined && !isStoredDate(now)) {
+      const message = 'must be a valid Date, in the years 1 to 9999';
+      throw new InvalidOptionsError({ where: 'wake', problems: [{ path: 'now', message }] });
     }
     return this.#pass(now);
   }

@@ -111,6 +111,10 @@ export class WorkflowService extends RunAccess {
     starts: readonly StartManyItem[],
     { manager }: StartManyOptions = {},
   ): Promise<StartResult[]> {
+    if (!Array.isArray(starts) || starts.some((item: unknown) => typeof item !== 'object' || item === null)) {
+      const problems = [{ path: 'starts', message: 'must be a list of { input, … }' }];
+      throw new InvalidOptionsError({ where: 'startMany', problems });
+    }
     const items = starts.map(({ input, ...options }) => ({ input, options }));
     return this.#parts.starter.start({ workflow, items, manager, awaited: false, where: 'startMany' });
   }

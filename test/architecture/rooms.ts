@@ -70,6 +70,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     '@nestjs/common': only(['Logger'], 'a broken connection has nobody else to tell'),
   },
   context: {
+    engine: only(['isPlainText', 'MAX_KEY_LENGTH'], 'whether a text can be an owner is a plain function of it'),
     errors: values,
     interfaces: types,
     '@nestjs/common': values,

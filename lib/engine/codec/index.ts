@@ -13,3 +13,4 @@ export { byteLength, decodeJson, encodeJson } from './json.js';
 export { isPlainText, isSubject, MAX_KEY_LENGTH, SUBJECT_RULE } from './plain-text.js';
 export { MAX_RETRY_AFTER_MS } from './retry-after.js';
 export { reviveFailure } from './revive-failure.js';
+export { isStoredDate, isStoredInstant } from './stored-instant.js';

@@ -1,3 +1,5 @@
+import { isStoredDate, isStoredInstant } from '../codec/index.js';
+
 /**
  * What an expression is asked for: `bool` a condition, `list` something to loop over, `count` a whole number from 0 on,
  * `text`, `instant` a timestamp or an ISO 8601 text with its zone, `value` anything that JSON holds.
@@ -59,9 +61,9 @@ export function readResult(value: unknown, result: ExpressionResult): unknown {
 }
 
 function readInstant(value: unknown): string | undefined {
-  if (value instanceof Date) return toJson(value) as string | undefined;
+  if (value instanceof Date) return isStoredDate(value) ? value.toISOString() : undefined;
   if (typeof value !== 'string' || !INSTANT.test(value)) return undefined;
-  return Number.isNaN(Date.parse(value)) ? undefined : value;
+  return isStoredInstant(value) ? value : undefined;
 }
 
 /** CEL's values as JSON's, undefined where one is none of them: NaN, bytes, a whole number that JSON would round. */

@@ -1,5 +1,5 @@
 import { InvalidStepError } from '../../errors/index.js';
-import { isPlainText, isSubject, MAX_KEY_LENGTH } from '../codec/index.js';
+import { isPlainText, isStoredDate, isStoredInstant, isSubject, MAX_KEY_LENGTH } from '../codec/index.js';
 import { MAX_NAME_LENGTH } from './step-key.js';
 
 /** What is wrong with one durable call, all of it. */
@@ -49,8 +49,8 @@ export class CallProblems {
 
 /** An instant as the store reads it; undefined when it is none. */
 export function instant(date: unknown): string | undefined {
-  if (date instanceof Date) return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
-  if (typeof date !== 'string' || !ZONED.test(date) || Number.isNaN(Date.parse(date))) return undefined;
+  if (date instanceof Date) return isStoredDate(date) ? date.toISOString() : undefined;
+  if (typeof date !== 'string' || !ZONED.test(date) || !isStoredInstant(date)) return undefined;
   return date;
 }
 

@@ -1,4 +1,4 @@
-import { encodeJson } from '../../engine/codec/index.js';
+import { encodeJson, isPlainText, MAX_KEY_LENGTH } from '../../engine/codec/index.js';
 import type { AuditFilter } from '../../engine/ports/index.js';
 import type { RunHandle } from '../../interfaces/index.js';
 import { ListCheck } from '../runs/list-check.js';
@@ -29,7 +29,11 @@ export function readAuditFilter(options: ListAuditOptions, where: string): Audit
   const check = new ListCheck(options, NAMES, where);
   const { run, actor, action } = options;
   check.need(actor !== null, 'actor', 'must be an actor; leave it out to list what anybody asked for');
-  check.need(action === undefined || (typeof action === 'string' && action !== ''), 'action', 'must be a text');
+  check.need(
+    action === undefined || isPlainText(action, MAX_KEY_LENGTH),
+    'action',
+    `must be a text of 1 to ${MAX_KEY_LENGTH} characters`,
+  );
   const page = check.page();
   return {
     runId: run === undefined ? undefined : runIdOf(run, where),

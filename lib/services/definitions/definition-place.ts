@@ -1,4 +1,5 @@
 import type { ContextCapture } from '../../context/index.js';
+import { isPlainText, MAX_KEY_LENGTH } from '../../engine/codec/index.js';
 import type { OwnerScope } from '../../engine/ports/index.js';
 import { InvalidOptionsError, SharedGraphError } from '../../errors/index.js';
 
@@ -46,6 +47,9 @@ export const OPERATOR_PLACE: DefinitionPlace = {
 };
 
 async function namedOwner({ owner = null }: OwnedOptions, where: string): Promise<string | null> {
-  if (owner === null || (typeof owner === 'string' && owner !== '')) return owner;
-  throw new InvalidOptionsError({ where, problems: [{ path: 'owner', message: 'must be a text or null' }] });
+  if (owner === null || isPlainText(owner, MAX_KEY_LENGTH)) return owner;
+  throw new InvalidOptionsError({
+    where,
+    problems: [{ path: 'owner', message: `must be a text of 1 to ${MAX_KEY_LENGTH} characters, or null` }],
+  });
 }

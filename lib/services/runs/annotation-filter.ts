@@ -1,4 +1,4 @@
-import { encodeJson } from '../../engine/codec/json.js';
+import { encodeJson, isStoredDate } from '../../engine/codec/index.js';
 import type { AnnotationFilter } from '../../engine/ports/index.js';
 import { ListCheck } from './list-check.js';
 
@@ -43,8 +43,8 @@ export function readAnnotationFilter(runId: string, options: ListAnnotationsOpti
     'attempt',
     'must be an integer from 1 on',
   );
-  check.need(isDate(since), 'since', 'must be a valid Date');
-  check.need(isDate(until), 'until', 'must be a valid Date');
+  check.need(isDate(since), 'since', 'must be a valid Date, in the years 1 to 9999');
+  check.need(isDate(until), 'until', 'must be a valid Date, in the years 1 to 9999');
   const page = check.page();
   return {
     runId,
@@ -59,5 +59,5 @@ export function readAnnotationFilter(runId: string, options: ListAnnotationsOpti
 }
 
 function isDate(value: Date | undefined): boolean {
-  return value === undefined || (value instanceof Date && !Number.isNaN(value.getTime()));
+  return value === undefined || isStoredDate(value);
 }

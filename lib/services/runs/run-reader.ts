@@ -1,7 +1,8 @@
 import { isSubject, SUBJECT_RULE } from '../../engine/codec/index.js';
+import { isIdentifier } from '../../engine/definition/identifier.js';
 import type { OwnerScope, RunFilter } from '../../engine/ports/index.js';
 import { RUN_STATUSES, type RunStatus } from '../../engine/state/statuses.js';
-import { type MessageOverrides, RunNotFoundError } from '../../errors/index.js';
+import { InvalidOptionsError, type MessageOverrides, RunNotFoundError } from '../../errors/index.js';
 import type { EngineReady } from '../engine-port.js';
 import { toHistoryView, toRunSummary, toRunView } from './read-views.js';
 import { ListCheck } from './list-check.js';
@@ -45,6 +46,10 @@ export class RunReader {
   }
 
   async count(definition: string | undefined, scope: OwnerScope): Promise<Record<RunStatus, number>> {
+    if (definition !== undefined && !isIdentifier(definition)) {
+      const problems = [{ path: 'definition', message: 'must be the id of a definition' }];
+      throw new InvalidOptionsError({ where: 'count', problems });
+    }
     const { store } = await this.#ready();
     const counts = await store.countRuns(scope, definition);
     return Object.fromEntries(RUN_STATUSES.map((status) => [status, counts[status] ?? 0])) as Record<RunStatus, number>;
@@ -57,7 +62,7 @@ function readFilter(options: ListRunsOptions, where: string): RunFilter {
   const check = new ListCheck(options, NAMES, where);
   const { definition, subject } = options;
   const status = options.status === undefined ? undefined : ([options.status].flat() as RunStatus[]);
-  const isId = definition === undefined || (typeof definition === 'string' && definition !== '');
+  const isId = definition === undefined || isIdentifier(definition);
   check.need(isId, 'definition', 'must be the id of a definition');
   const areStatuses = status?.every((one) => RUN_STATUSES.includes(one)) ?? true;
   check.need(areStatuses, 'status', `must be of ${RUN_STATUSES.join(', ')}`);

@@ -1,4 +1,4 @@
-import { isSubject, SUBJECT_RULE } from '../../engine/codec/index.js';
+import { isStoredDate, isSubject, SUBJECT_RULE } from '../../engine/codec/index.js';
 import { IDENTIFIER_RULE, isIdentifier } from '../../engine/definition/identifier.js';
 import type { SubjectName } from '../../engine/ports/index.js';
 import { parseDurationMs } from '../../engine/time/index.js';
@@ -44,8 +44,8 @@ export function readStartOptions(options: StartOptions, where: string): StartSet
     if (!KNOWN.has(name)) complain(name, `is not an option; there are ${[...KNOWN].join(', ')}`);
   const { delay, startAt, priority = 0, queue, subject, idempotencyKey } = options;
   if (delay !== undefined && startAt !== undefined) complain('delay', 'stands beside startAt; give one of them');
-  if (startAt !== undefined && !(startAt instanceof Date && !Number.isNaN(startAt.getTime())))
-    complain('startAt', 'must be a valid Date');
+  if (startAt !== undefined && !isStoredDate(startAt))
+    complain('startAt', 'must be a valid Date, in the years 1 to 9999');
   if (!Number.isInteger(priority) || Math.abs(priority) >= INT4) complain('priority', 'must be an integer of 32 bits');
   if (queue !== undefined && !isIdentifier(queue)) complain('queue', `must be ${IDENTIFIER_RULE}`);
   if (idempotencyKey !== undefined && !isKey(idempotencyKey)) {
