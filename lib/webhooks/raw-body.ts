@@ -23,8 +23,8 @@ export type RawBody =
  * yet. Reading stops where there is too much.
  */
 export async function rawBodyOf(request: WebhookRequest, maxBytes: number): Promise<RawBody> {
-  const { rawBody, body, headers } = request;
-  const whole = Buffer.isBuffer(rawBody) ? rawBody : Buffer.isBuffer(body) ? body : undefined;
+  const { rawBody, headers } = request;
+  const whole = Buffer.isBuffer(rawBody) ? rawBody : bytesOf(request);
   if (whole !== undefined) return whole.length > maxBytes ? { kind: 'too large' } : { kind: 'read', body: whole };
   if (Number(headers['content-length'] ?? 0) > maxBytes) return { kind: 'too large' };
   const stream = request.raw ?? (request as unknown as Readable);
@@ -35,6 +35,16 @@ export async function rawBodyOf(request: WebhookRequest, maxBytes: number): Prom
   if (encoding !== 'identity') return { kind: 'encoded' };
   return readAll(stream, maxBytes);
 }
+
+/** Of a text Fastify keeps no raw body; decoded from UTF-8, it says itself which bytes it was. */
+function bytesOf({ body, headers }: WebhookRequest): Buffer | undefined {
+  if (Buffer.isBuffer(body)) return body;
+  const isText = typeof body === 'string' && UTF8_TEXT.test(String(headers['content-type']));
+  // Bytes that are no UTF-8 have become this sign, and nobody knows any more which they were.
+  return isText && !body.includes('\ufffd') ? Buffer.from(body) : undefined;
+}
+
+const UTF8_TEXT = /^text\/[^;]+(;\s*charset="?utf-8"?\s*)?$/i;
 
 function readAll(stream: Readable, maxBytes: number): Promise<RawBody> {
   return new Promise((resolve) => {

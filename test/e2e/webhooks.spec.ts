@@ -1,4 +1,6 @@
 import type { INestApplication, Type } from '@nestjs/common';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { TestingModule } from '@nestjs/testing';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DefinitionsService, ShuttingDownError, WorkflowService, WorkflowWebhooksModule } from 'nestjs-workflow-engine';
@@ -13,16 +15,39 @@ const SECRET = `whsec_${Buffer.from('a secret of thirty-two letters..').toString
 const OLD = `whsec_${Buffer.from('the secret that it replaces.....').toString('base64')}`;
 const secrets: { current: string | string[] | null } = { current: SECRET };
 
-describe.each([
-  ['rawBody: true', { rawBody: true }],
-  ['no body parser', { bodyParser: false }],
-])('webhooks, with %s', (_case, nest) => {
+type CreateApp = (module: TestingModule) => INestApplication;
+
+const express =
+  (nest: object): CreateApp =>
+  (module) =>
+    module.createNestApplication(nest);
+
+/** Nest keeps the raw body of JSON and forms; what else webhooks may be sent is named. */
+function fastify(module: TestingModule): INestApplication {
+  const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { rawBody: true });
+  app.useBodyParser(['application/xml', 'application/octet-stream']);
+  return app;
+}
+
+function fastifyWithoutParsers(module: TestingModule): INestApplication {
+  const adapter = new FastifyAdapter();
+  adapter.getInstance().removeAllContentTypeParsers();
+  adapter.getInstance().addContentTypeParser('*', (_request, _body, done) => done(null));
+  return module.createNestApplication(adapter, { bodyParser: false });
+}
+
+describe.each<[string, CreateApp]>([
+  ['Express and rawBody: true', express({ rawBody: true })],
+  ['Express and no body parser', express({ bodyParser: false })],
+  ['Fastify and rawBody: true', fastify],
+  ['Fastify and no body parser', fastifyWithoutParsers],
+])('webhooks, with %s', (_case, createApp) => {
   let tester: WorkflowTester;
   let base: string;
   let hooks: Record<string, string>;
 
   beforeAll(async () => {
-    tester = await openTester(nest);
+    tester = await openTester(createApp);
     base = await addressOf(tester);
     hooks = await publish(tester, [
       { id: 'signed', type: 'webhook', auth: 'signature' },
@@ -174,8 +199,10 @@ describe.each([
     expect((await signed(large)).status).toBe(413);
   });
 
-  it('FAULT H15: XML and forms are signed as they came, and are texts to the graph', async () => {
+  it('FAULT H15: XML, forms and texts are signed as they came, and are texts to the graph', async () => {
     for (const [type, body] of [
+      ['text/plain', '\ufeffa  “b”\r\n'],
+      ['text/plain; charset=utf-8', 'é'],
       ['application/xml', '<a  b="1"/>'],
       ['application/x-www-form-urlencoded', 'amount=1&x=%20+'],
     ] as const) {
@@ -201,7 +228,7 @@ describe.each([
 describe('webhooks', () => {
   it('LIMIT-3: above the rate of starts they are 429, with when to come again', async () => {
     secrets.current = SECRET;
-    const tester = await openTester({ rawBody: true });
+    const tester = await openTester(express({ rawBody: true }));
     try {
       const base = await addressOf(tester);
       const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }], 'rated', {
@@ -233,7 +260,7 @@ describe('webhooks', () => {
 
   it('TRIG-2: a run that was started is 202, also where that cannot be counted: who has no id to repeat would start another', async () => {
     secrets.current = SECRET;
-    const tester = await openTester({ rawBody: true });
+    const tester = await openTester(express({ rawBody: true }));
     try {
       const base = await addressOf(tester);
       const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }]);
@@ -252,7 +279,7 @@ describe('webhooks', () => {
 
   it('TRIG-2: while the process shuts down it is 503, with when to come again, and nothing is noted', async () => {
     secrets.current = SECRET;
-    const tester = await openTester({ rawBody: true });
+    const tester = await openTester(express({ rawBody: true }));
     try {
       const base = await addressOf(tester);
       const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }]);
@@ -286,7 +313,7 @@ describe('webhooks', () => {
 
   it('TRIG-2: what can never be started so is 500 with its code, and is noted', async () => {
     secrets.current = SECRET;
-    const tester = await openTester({ rawBody: true });
+    const tester = await openTester(express({ rawBody: true }));
     try {
       const base = await addressOf(tester);
       await publish(tester, [], 'behalf', { actor: 'on_behalf_of' });
@@ -308,7 +335,7 @@ describe('webhooks', () => {
   });
 
   it('TRIG-2: a body is 400 whatever the complaint about it quotes, and that is kept', async () => {
-    const tester = await openTester({ rawBody: true });
+    const tester = await openTester(express({ rawBody: true }));
     try {
       const base = await addressOf(tester);
       const input = { type: 'object', properties: { amount: { type: 'number' } }, additionalProperties: false };
@@ -332,7 +359,7 @@ describe('webhooks', () => {
   });
 
   it('FAULT H15: where only a parsed body is left it is 415, which says what to set', async () => {
-    const tester = await openTester({});
+    const tester = await openTester(express({}));
     try {
       const base = await addressOf(tester);
       const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }]);
@@ -354,13 +381,13 @@ describe('webhooks', () => {
   });
 });
 
-function openTester(nest: object): Promise<WorkflowTester> {
+function openTester(createApp: CreateApp): Promise<WorkflowTester> {
   return WorkflowTester.create({
     store: 'memory',
     workflow: {},
     imports: [WorkflowWebhooksModule.forRoot({ secrets: () => secrets.current, maxBytes: 2_000 })],
     providers: EXPENSES as Type[],
-    createApp: (module) => module.createNestApplication(nest),
+    createApp,
   });
 }
 

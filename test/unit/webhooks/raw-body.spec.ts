@@ -30,4 +30,22 @@ describe('the raw body', () => {
     await once(late.stream, 'close');
     expect(await late.read()).toEqual({ kind: 'gone' });
   });
+
+  it('FAULT H15: of a text that a parser decoded is what it was, where that can be known', async () => {
+    const { stream } = request();
+    stream.push(null);
+    stream.resume();
+    await once(stream, 'end');
+    const text = (type: string, body: string) =>
+      rawBodyOf({ headers: { 'content-type': type }, body, raw: stream }, 10);
+    expect(await text('text/plain', '\ufeffé')).toEqual({ kind: 'read', body: Buffer.from('\ufeffé') });
+    expect(await text('text/plain; charset=UTF-8', 'é')).toEqual({ kind: 'read', body: Buffer.from('é') });
+    expect(await text('text/plain', 'éééééé')).toEqual({ kind: 'too large' });
+    for (const [type, body] of [
+      ['text/plain', 'a\ufffd'],
+      ['text/plain; charset=latin1', 'é'],
+      ['application/json', 'a'],
+    ] as const)
+      expect(await text(type, body)).toEqual({ kind: 'parsed' });
+  });
 });
