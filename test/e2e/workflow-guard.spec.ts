@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { Controller, Get, Injectable, Param, Post, UseGuards, type INestApplication, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ClsModule, ClsService } from 'nestjs-cls';
 import {
   AuditService,
@@ -111,6 +112,9 @@ class Authentication {
   }
 }
 
+type Adapter = 'Express' | 'Fastify';
+
+let adapter: Adapter = 'Express';
 let tester: WorkflowTester;
 afterEach(() => tester.close());
 
@@ -129,7 +133,11 @@ async function serve(controllers: Type[], global: boolean, authorization: Workfl
       { provide: APP_GUARD, useClass: Authentication },
       ...(global ? [{ provide: APP_GUARD, useClass: WorkflowGuard }] : []),
     ],
-    createApp: (module) => (http = module.createNestApplication({ logger: false })),
+    createApp: (module) =>
+      (http =
+        adapter === 'Fastify'
+          ? module.createNestApplication(new FastifyAdapter(), { logger: false })
+          : module.createNestApplication({ logger: false })),
   });
   await http.listen(0, '127.0.0.1');
   const { port } = http.getHttpServer().address() as AddressInfo;
@@ -144,7 +152,14 @@ async function serve(controllers: Type[], global: boolean, authorization: Workfl
 const entries = async () => (await tester.app.get(AuditService).asOperator().list()).entries;
 const start = () => tester.start(Task, {}, { owner: 'a' });
 
-describe('WorkflowGuard on a controller', () => {
+describe.each<Adapter>(['Express', 'Fastify'])('WorkflowGuard on a controller of %s', (name) => {
+  beforeAll(() => {
+    adapter = name;
+  });
+  afterAll(() => {
+    adapter = 'Express';
+  });
+
   it('AUTH-5: asks for the actor, the owner and the run of the request; allowed, the method is called', async () => {
     const call = await serve([RunsController], false);
     const run = await start();
