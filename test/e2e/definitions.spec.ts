@@ -347,6 +347,25 @@ describe('graphs that are kept', () => {
     ]);
   });
 
+  it('AUTH-5 AUDIT-1: a draft that can not be published is asked about all the same, and the try is kept', async () => {
+    const publish = (options?: object, actor: unknown = ADA) =>
+      as(team, () => definitions.publish({ draft: 'expense-approval' }, { note: 'why', ...options }), actor);
+    await expect(publish({}, EVE)).rejects.toMatchObject({ code: 'AUTHORIZATION_DENIED' });
+    await expect(publish()).rejects.toMatchObject({ code: 'GRAPH_NOT_FOUND' });
+    await as(team, () => definitions.saveDraft({ ...expenseGraph(), edges: [] }));
+    await expect(publish({ expected: 'another' }, EVE)).rejects.toMatchObject({ code: 'AUTHORIZATION_DENIED' });
+    await expect(publish({ expected: 'another' })).rejects.toMatchObject({ code: 'DRAFT_CONFLICT' });
+    await expect(publish()).rejects.toMatchObject({ code: 'INVALID_GRAPH' });
+    const { entries } = await as(team, () => app.get(AuditService).list({ action: 'publish' }));
+    expect(entries.map(({ actor, allowed, reason, details }) => [actor, allowed, reason, details['refused']])).toEqual([
+      [ADA, true, 'why', 'INVALID_GRAPH'],
+      [ADA, true, 'why', 'DRAFT_CONFLICT'],
+      [EVE, false, 'not you', undefined],
+      [ADA, true, 'why', 'GRAPH_NOT_FOUND'],
+      [EVE, false, 'not you', undefined],
+    ]);
+  });
+
   it('EVT-2: what is published and retired is told in order, with who and whose', async () => {
     const listener = app.get(Listener);
     await as(team, () => definitions.publish(expenseGraph(), { note: 'why' }));

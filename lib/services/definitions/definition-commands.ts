@@ -43,7 +43,13 @@ export interface Published {
   readonly created: boolean;
 }
 
-type Answer = DraftAnswer | PublishAnswer | RetireAnswer;
+/** What stood against publishing a draft before it came to a decision. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly code: 'DRAFT_CONFLICT' | 'GRAPH_NOT_FOUND' | 'INVALID_GRAPH';
+}
+
+type Answer = DraftAnswer | PublishAnswer | RetireAnswer | Refused;
 
 /** Changes graphs: asks who may, then decides under the lock of the graph, from what there is of it then. */
 export class DefinitionCommands {
@@ -79,12 +85,13 @@ export class DefinitionCommands {
   async publishDraft(definitionId: string, expected: string | undefined, call: DefinitionCall): Promise<Published> {
     const { store } = await this.#ready();
     const draft = await store.findGraph({ ownerId: call.ownerId, definitionId }, 'draft');
-    if (!draft) {
-      if (expected !== undefined) throw new DraftConflictError({ workflow: definitionId, revision: null });
-      throw new GraphNotFoundError({ workflow: definitionId, what: 'draft' });
+    if (expected !== undefined && draft?.id !== expected) {
+      await this.#keepRefused('DRAFT_CONFLICT', definitionId, call);
+      throw new DraftConflictError({ workflow: definitionId, revision: draft?.id ?? null });
     }
-    if (expected !== undefined && draft.id !== expected) {
-      throw new DraftConflictError({ workflow: definitionId, revision: draft.id });
+    if (!draft) {
+      await this.#keepRefused('GRAPH_NOT_FOUND', definitionId, call);
+      throw new GraphNotFoundError({ workflow: definitionId, what: 'draft' });
     }
     return this.#publish(decodeJson(draft.source, `The draft of ${definitionId}`), draft.id, call);
   }
@@ -107,7 +114,10 @@ export class DefinitionCommands {
     const checked = await checkGraph(given, call.ownerId, engine);
     if (!checked.ok) {
       const { problems } = checked;
-      throw new InvalidGraphError({ workflow: nameIn(given), action: 'published', problems });
+      const workflow = nameIn(given);
+      // What is handed in is a faulty argument; a draft is there, and somebody meant to publish it.
+      if (draft !== null) await this.#keepRefused('INVALID_GRAPH', workflow!, call);
+      throw new InvalidGraphError({ workflow, action: 'published', problems });
     }
     const { id: definitionId, fingerprint, source: graph } = checked.graph;
     const source = encodeJson(graph);
@@ -117,6 +127,13 @@ export class DefinitionCommands {
     );
     if (answer.kind === 'conflict') throw new DraftConflictError({ workflow: definitionId, revision: answer.draft });
     return { id: definitionId, version: answer.version, fingerprint, created: answer.kind === 'published' };
+  }
+
+  /** Asks who may, and keeps that a draft was to be published which could not be. @throws AuthorizationDeniedError */
+  async #keepRefused(code: Refused['code'], definitionId: string, call: DefinitionCall): Promise<void> {
+    const name = { ownerId: call.ownerId, definitionId };
+    const answer: Refused = { kind: 'refused', code };
+    await this.#change<Refused>('publish', name, null, call, () => ({ change: null, answer }));
   }
 
   async #change<R extends Answer>(
@@ -159,6 +176,8 @@ function outcomeOf(answer: Answer): Details {
   switch (answer.kind) {
     case 'saved':
       return {};
+    case 'refused':
+      return { refused: answer.code };
     case 'conflict':
       return { refused: 'DRAFT_CONFLICT' };
     case 'retired':
