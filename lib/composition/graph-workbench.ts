@@ -5,7 +5,7 @@ import type { GraphWorkbench } from '../services/engine-port.js';
 
 /** What there is in this app that graphs are checked against; read anew at each call, since lazily loaded modules bring more. */
 export function graphWorkbench(registry: DefinitionRegistry, options: ResolvedWorkflowOptions): GraphWorkbench {
-  const { retry, limits } = options;
+  const { retry, limits, owners } = options;
   const { maxStageRuns, startsPerMinute } = limits;
   const defaults = { retry: retry.policy, maxAttemptsCap: retry.maxAttemptsCap, maxStageRuns, startsPerMinute };
   const types = (): Record<string, GraphStageType> =>
@@ -14,10 +14,11 @@ export function graphWorkbench(registry: DefinitionRegistry, options: ResolvedWo
     );
   const codeIds = (): string[] => [...registry.definitions.keys()];
   return {
-    catalogue: (startable): GraphCatalogue => ({
+    catalogue: (startable, ownerId): GraphCatalogue => ({
       types: types(),
       approvers: Object.keys(options.approvals.resolvers),
       ...(startable && { workflows: [...new Set([...codeIds(), ...startable])] }),
+      lacksOwner: ownerId === null && owners.rowLevelSecurity !== null,
       defaults,
     }),
     codeIds,

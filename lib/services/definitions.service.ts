@@ -65,12 +65,15 @@ export class DefinitionsService {
   }
 
   /**
-   * Says everything that is wrong with a graph, as `publish` would. Whatever it is given, a faulty graph is an answer.
+   * Says everything that is wrong with a graph, as `publish` would. Whatever it is given, a faulty graph is an answer. An operator says
+   * whose it is to be, since that may matter; left out: it is shared by all owners.
    *
-   * @throws UndefinedIdError when no owner comes out of `owners.resolve`; StoreUnavailableError
+   * @throws InvalidOptionsError; UndefinedIdError when no owner comes out of `owners.resolve`; StoreUnavailableError
    */
-  async validate(graph: unknown): Promise<DefinitionCheck> {
-    const ownerId = await this.#place.ownerOf({}, 'definitions.validate');
+  async validate(graph: unknown, options: { readonly owner?: string | null } = {}): Promise<DefinitionCheck> {
+    const where = 'definitions.validate';
+    new DefinitionOptions(options, [], this.#place.operator, where).done();
+    const ownerId = await this.#place.ownerOf(options, where);
     const checked = await checkGraph(graph, ownerId, await this.#parts.ready());
     return checked.ok ? { valid: true, problems: [] } : { valid: false, problems: checked.problems };
   }

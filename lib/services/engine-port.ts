@@ -45,8 +45,11 @@ export interface DefinitionLookup {
 
 /** What there is in this app that graphs are checked against and compared with. */
 export interface GraphWorkbench {
-  /** @param startable ids of graphs that may be started, beside workflows in code; left out: any id is taken */
-  catalogue(startable?: readonly string[]): GraphCatalogue;
+  /**
+   * @param startable ids of graphs that may be started, beside workflows in code; left out: any id is taken
+   * @param ownerId whose the graph is to be; left out: that is not looked at
+   */
+  catalogue(startable?: readonly string[], ownerId?: string | null): GraphCatalogue;
   /** Ids of workflows in code. */
   codeIds(): readonly string[];
   /** A workflow in code, the highest version unless one is named. */

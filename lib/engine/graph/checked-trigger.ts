@@ -33,6 +33,8 @@ export function checkTriggers(given: readonly unknown[], graph: TriggeredGraph, 
     else check.problems.add('DUPLICATE_ID', [...path, 'id'], { what: 'trigger', id, first });
     if (graph.onBehalf && type !== 'event')
       check.problems.add('ACTOR_REQUIRES_USER', [...path, 'type'], { workflow: String(graph.id), trigger: type });
+    if (check.catalogue.lacksOwner && type !== 'event')
+      check.problems.add('TRIGGER_REQUIRES_OWNER', [...path, 'type'], { workflow: String(graph.id), trigger: type });
     return [compile(trigger, path, check)];
   });
 }

@@ -23,6 +23,11 @@ export interface GraphCatalogue {
   readonly approvers?: readonly string[];
   /** Ids of workflows that may be started. Left out: any id is taken. */
   readonly workflows?: readonly string[];
+  /**
+   * The graph would be nobody's where each run must have an owner: its schedules and webhooks are refused, since they start runs of the
+   * graph's owner. Those for events start runs of the event's. @default false
+   */
+  readonly lacksOwner?: boolean;
   readonly limits?: Partial<GraphLimits>;
   /** What holds where a graph says nothing. */
   readonly defaults?: PipelineDefaults;

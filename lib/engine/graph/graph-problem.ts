@@ -29,6 +29,7 @@ export type ProblemCode = Extract<
   | 'OUTPUT_NOT_AVAILABLE'
   | 'APPROVAL_CANNOT_PASS'
   | 'ACTOR_REQUIRES_USER'
+  | 'TRIGGER_REQUIRES_OWNER'
 >;
 
 /** One fault of a graph. */

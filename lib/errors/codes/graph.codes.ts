@@ -141,6 +141,12 @@ export const GRAPH_CODES = {
     retried: false,
     byHand: true,
   },
+  TRIGGER_REQUIRES_OWNER: {
+    text: "{workflow} is shared by all owners, so that a run which its {trigger} trigger starts would be nobody's, and `owners.rowLevelSecurity` asks for an owner. Publish it for each owner who needs it (`owner`), or let an event start it: that run is of the owner of the event.",
+    meaning: 'A graph that is shared by all owners has a schedule or a webhook, although row-level security is on.',
+    retried: false,
+    byHand: false,
+  },
   INVALID_SCHEDULE: {
     text: '{what} {value} is not valid: {reason}.',
     meaning: 'A cron text or a time zone of a schedule cannot be used, or names no instant at all.',

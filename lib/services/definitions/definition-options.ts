@@ -54,7 +54,7 @@ export class DefinitionOptions {
     for (const name of Object.keys(options)) {
       if (name === 'owner' && !operator)
         this.#need(false, name, 'is for asOperator() to name; here it is the caller’s');
-      else this.#need(names.includes(name), name, `is not an option; there are ${names.join(', ')}`);
+      else this.#need(names.includes(name), name, `is not an option; there are ${names.join(', ') || 'none'}`);
     }
     // One that is named and undefined would be read as "shared by all", or "write over whatever is there" (fault A18).
     for (const name of ['owner', 'expected', 'version'] as const) {

@@ -12,7 +12,10 @@ export async function checkGraph(
   const own = idOf(given);
   const named = namedIn(given).filter((id) => id !== own);
   const startable = await store.startableIds(named, ownerId);
-  const checked = await validateGraph(given, graphs.catalogue(own === undefined ? startable : [...startable, own]));
+  const checked = await validateGraph(
+    given,
+    graphs.catalogue(own === undefined ? startable : [...startable, own], ownerId),
+  );
   if (own === undefined || !isTaken(own, graphs.codeIds())) return checked;
   const params = { id: own };
   const taken: GraphProblem = {

@@ -1,5 +1,5 @@
 import type { TestingModule } from '@nestjs/testing';
-import { WorkflowService, AnnotationsService, type RunHandle } from 'nestjs-workflow-engine';
+import { WorkflowService, AnnotationsService, DefinitionsService, type RunHandle } from 'nestjs-workflow-engine';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { guardedApp, inRequestOf, type Form } from './guarded-app.js';
@@ -40,6 +40,37 @@ describe.each<Form>(['switching', 'login'])('two owners in one process, %s', (fo
       await workflows.signal(run, 'signed', `by ${owner}`, { messageId: 's' });
       return run;
     });
+
+  it('OWNER-5, GRAPH-2: a shared graph with triggers whose runs would be nobody’s is refused, an owner’s is not', async () => {
+    const definitions = app.get(DefinitionsService).asOperator();
+    const graph = {
+      id: 'nightly',
+      nodes: [{ id: 'over', type: 'end' }],
+      edges: [],
+      triggers: [
+        { id: 'told', type: 'event', on: 'night' },
+        { id: 'daily', type: 'schedule', cron: '0 9 1 1 *' },
+        { id: 'called', type: 'webhook', auth: 'token' },
+      ],
+    };
+    const checked = await definitions.validate(graph);
+    expect(checked).toMatchObject({
+      valid: false,
+      problems: [
+        {
+          code: 'TRIGGER_REQUIRES_OWNER',
+          path: '$.triggers[1].type',
+          params: { workflow: 'nightly', trigger: 'schedule' },
+        },
+        { code: 'TRIGGER_REQUIRES_OWNER', path: '$.triggers[2].type' },
+      ],
+    });
+    expect(await definitions.validate(graph, { owner: OWNERS[0]! })).toEqual({ valid: true, problems: [] });
+    await expect(definitions.publish(graph)).rejects.toMatchObject({ code: 'INVALID_GRAPH' });
+    expect(await definitions.publish(graph, { owner: OWNERS[0]! })).toMatchObject({ created: true });
+    const shared = { ...graph, triggers: graph.triggers.slice(0, 1) };
+    expect(await definitions.publish(shared)).toMatchObject({ created: true });
+  });
 
   it('OWNER-4, JOB-2: whole lives side by side: parallel, steps, sleep, retry, event, signal, transaction, child', async () => {
     const names = ['first', 'second', 'third'];
