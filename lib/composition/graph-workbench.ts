@@ -12,12 +12,14 @@ export function graphWorkbench(registry: DefinitionRegistry, options: ResolvedWo
     Object.fromEntries(
       [...registry.stages].map(([id, { outcomes, ...type }]) => [id, { ...type, ...(outcomes && { outcomes }) }]),
     );
+  // A class is known to TypeORM, and so to triggers, by its name.
+  const entities = options.triggers.entities.map((entity) => (typeof entity === 'string' ? entity : entity.name));
   const codeIds = (): string[] => [...registry.definitions.keys()];
   return {
     catalogue: (startable, ownerId): GraphCatalogue => ({
       types: types(),
       approvers: Object.keys(options.approvals.resolvers),
-      ...(startable && { workflows: [...new Set([...codeIds(), ...startable])] }),
+      ...(startable && { workflows: [...new Set([...codeIds(), ...startable])], entities }),
       lacksOwner: ownerId === null && owners.rowLevelSecurity !== null,
       defaults,
     }),

@@ -46,7 +46,8 @@ export interface DefinitionLookup {
 /** What there is in this app that graphs are checked against and compared with. */
 export interface GraphWorkbench {
   /**
-   * @param startable ids of graphs that may be started, beside workflows in code; left out: any id is taken
+   * @param startable ids of graphs that may be started, beside workflows in code; left out, for what was published once: any id is
+   * taken, and triggers may listen to any entity, since the runs of a graph don't ask who starts them
    * @param ownerId whose the graph is to be; left out: that is not looked at
    */
   catalogue(startable?: readonly string[], ownerId?: string | null): GraphCatalogue;

@@ -1,5 +1,6 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
+  DefinitionsService,
   ShuttingDownError,
   Stage,
   Workflow,
@@ -372,6 +373,25 @@ describe('triggers of changes of entities', () => {
   const ticket = (given: Partial<Ticket> = {}) =>
     host.getRepository(Ticket).save({ team: null, status: 'open', ...given });
   const change = (change: string, more: object = {}) => ({ on: { entity: 'Ticket', change }, ...more });
+
+  it('GRAPH-2, TRIG-3: a change of an entity that triggers.entities does not name is refused, since no run would ever start', async () => {
+    const definitions = on.tester.app.get(DefinitionsService);
+    const graph = {
+      id: 'closed-ticket',
+      triggers: [{ id: 'closed', type: 'event', on: { entity: 'Tickets', change: 'update' } }],
+      nodes: [{ id: 'end', type: 'end' }],
+      edges: [],
+    };
+    const { problems } = await definitions.validate(graph);
+    expect(problems).toMatchObject([
+      {
+        code: 'UNKNOWN_ENTITY',
+        path: '$.triggers[0].on.entity',
+        message: expect.stringMatching(/"Tickets".*"Ticket".*triggers\.entities/s),
+      },
+    ]);
+    await expect(definitions.publish(graph)).rejects.toMatchObject({ code: 'INVALID_GRAPH' });
+  });
 
   it('TRIG-3: an insert, an update and a removal start runs, told what was and what is', async () => {
     await on.listen('a', change('insert'));

@@ -72,8 +72,7 @@ function compile(trigger: GraphTrigger, path: GraphPath, check: GraphCheck): Com
     return { id, type, trigger, input, where: null, key: null, subjectId: null };
   }
   const where = type === 'event' ? trigger.where : undefined;
-  if (type === 'event' && typeof trigger.on === 'string' && trigger.on.startsWith(ENTITY_KEY_PREFIX))
-    check.problems.add('INVALID_SHAPE', [...path, 'on'], { message: ENTITY_KEY });
+  if (type === 'event') checkEvent(trigger.on, [...path, 'on'], check);
   return {
     id,
     type,
@@ -83,6 +82,11 @@ function compile(trigger: GraphTrigger, path: GraphPath, check: GraphCheck): Com
     key: check.optional(trigger.key, 'text', 'received', [...path, 'key'], null),
     subjectId: check.optional(trigger.subject?.id, 'text', 'received', [...path, 'subject', 'id'], null),
   };
+}
+
+function checkEvent(on: Extract<GraphTrigger, { type: 'event' }>['on'], path: GraphPath, check: GraphCheck): void {
+  if (typeof on !== 'string') check.entity(on.entity, [...path, 'entity']);
+  else if (on.startsWith(ENTITY_KEY_PREFIX)) check.problems.add('INVALID_SHAPE', path, { message: ENTITY_KEY });
 }
 
 /** Longer than a day it is no jitter: whoever means another hour says so. */

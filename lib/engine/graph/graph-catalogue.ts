@@ -28,6 +28,8 @@ export interface GraphCatalogue {
    * graph's owner. Those for events start runs of the event's. @default false
    */
   readonly lacksOwner?: boolean;
+  /** Names of entities whose changes are told of. Left out: any name is taken. */
+  readonly entities?: readonly string[];
   readonly limits?: Partial<GraphLimits>;
   /** What holds where a graph says nothing. */
   readonly defaults?: PipelineDefaults;

@@ -39,6 +39,14 @@ export class GraphCheck {
     this.problems.add('UNKNOWN_WORKFLOW', path, { workflow: id, suggestion, known: known.slice(0, 20) });
   }
 
+  /** One whose changes triggers hear of. */
+  entity(name: string, path: GraphPath): void {
+    const known = this.catalogue.entities;
+    if (known === undefined || known.includes(name)) return;
+    const suggestion = this.problems.closest(name, known);
+    this.problems.add('UNKNOWN_ENTITY', path, { entity: name, suggestion, known: known.slice(0, 20) });
+  }
+
   retry(value: unknown, path: GraphPath): CompiledRetryPolicy | undefined {
     return readGraphRetry(value, path, this.problems);
   }

@@ -14,6 +14,7 @@ export type ProblemCode = Extract<
   | 'UNKNOWN_NODE'
   | 'UNKNOWN_OUTCOME'
   | 'UNKNOWN_APPROVERS'
+  | 'UNKNOWN_ENTITY'
   | 'UNKNOWN_WORKFLOW'
   | 'DUPLICATE_ID'
   | 'WORKFLOW_ID_TAKEN'

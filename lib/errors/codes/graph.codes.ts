@@ -147,6 +147,12 @@ export const GRAPH_CODES = {
     retried: false,
     byHand: false,
   },
+  UNKNOWN_ENTITY: {
+    text: 'No changes of "{entity}" are told of in this app, so the trigger would never start a run.[[ Did you mean "{suggestion}"?]][[ Known: {known}.]] Name the class of the entity in `triggers.entities` of the module.',
+    meaning: 'A trigger listens to changes of an entity that `triggers.entities` does not name.',
+    retried: false,
+    byHand: false,
+  },
   INVALID_SCHEDULE: {
     text: '{what} {value} is not valid: {reason}.',
     meaning: 'A cron text or a time zone of a schedule cannot be used, or names no instant at all.',

@@ -19,6 +19,7 @@ export const CATALOGUE: GraphCatalogue = {
     },
   },
   approvers: ['financeLeads', 'cfo', 'managers'],
+  entities: ['Order'],
   workflows: ['onboarding', 'refund'],
 };
 

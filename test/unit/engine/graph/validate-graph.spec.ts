@@ -52,6 +52,7 @@ describe('validateGraph', () => {
       'NO_END',
       'OUTPUT_NOT_AVAILABLE',
       'UNKNOWN_APPROVERS',
+      'UNKNOWN_ENTITY',
       'UNKNOWN_NODE',
       'UNKNOWN_OUTCOME',
       'UNKNOWN_TYPE',

@@ -50,6 +50,11 @@ export const TRIGGERS: readonly FaultyGraph[] = [
     problems: [['INVALID_SHAPE', '$.triggers[0].on']],
   },
   {
+    name: 'a change of an entity that nobody tells of',
+    graph: graphOf({ triggers: [{ id: 'a', type: 'event', on: { entity: 'Ordr', change: 'update' } }] }),
+    problems: [['UNKNOWN_ENTITY', '$.triggers[0].on.entity']],
+  },
+  {
     name: 'triggers of no type, and of one id',
     graph: graphOf({
       triggers: [
