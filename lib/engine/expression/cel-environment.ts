@@ -1,4 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { isStoredDate } from '../codec/index.js';
 import { boundName, MAX_OUTPUTS } from './bound-outputs.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
 import { EXPRESSION_VARIABLES, type InputShape } from './expression-scope.js';
@@ -13,6 +14,12 @@ const ARITHMETIC: Readonly<Record<string, Arithmetic>> = {
   '%': (left, right) => left % right,
 };
 
+/** An instant as JSON has it, and a store can keep it. */
+function textOf(instant: Date): string {
+  if (!isStoredDate(instant)) throw new Error('it is no instant that can be stored');
+  return instant.toISOString();
+}
+
 /**
  * CEL with our variables, of types that are only known at run time but for `now`; which of them are there, the scope says.
  * `output()` is only parsed: variables take its place before anything is evaluated.
@@ -25,7 +32,9 @@ function createEnvironment(): Environment {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
     limits: { maxAstNodes: maxNodes, maxDepth },
-  }).registerFunction('output(string): dyn', () => null);
+  })
+    .registerFunction('output(string): dyn', () => null)
+    .registerFunction('string(google.protobuf.Timestamp): string', textOf);
   for (let at = 0; at < MAX_OUTPUTS; at += 1) environment.registerVariable(boundName(at), 'dyn');
   for (const name of EXPRESSION_VARIABLES) {
     if (name !== 'input') environment.registerVariable(name, name === 'now' ? 'google.protobuf.Timestamp' : 'dyn');

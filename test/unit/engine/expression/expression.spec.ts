@@ -87,6 +87,8 @@ describe('an expression', () => {
     ['{"a": 1, "b": [input.amount, {"c": null}]}', { a: 1, b: [1200, { c: null }] }],
     ['now', '2026-01-01T00:00:00.000Z'],
     ['now + duration("36h")', '2026-01-02T12:00:00.000Z'],
+    ['"since " + string(now)', 'since 2026-01-01T00:00:00.000Z'],
+    ['timestamp(string(dyn(now))) == now', true],
     ['now < timestamp("2026-02-01T00:00:00Z")', true],
     ['input.items.exists(input, input == 3)', true],
   ])('GRAPH-3: %s gives %j', (text, value) => {
@@ -103,6 +105,7 @@ describe('an expression', () => {
     ['input.items[7]', 'index out of bounds'],
     ['input.name > 5', 'no such overload'],
     ['1 / int(input.zero)', 'division by zero'],
+    ['string(timestamp("9999-12-31T00:00:00Z") + duration("99999999h"))', 'it is no instant that can be stored'],
     ['input.amount / input.zero', 'it gave no value that JSON holds'],
   ])('GRAPH-3: %s gives nothing, and says why', (text, problem) => {
     expect(ask(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
