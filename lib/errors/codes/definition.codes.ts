@@ -20,7 +20,7 @@ export const DEFINITION_CODES = {
     byHand: false,
   },
   UNKNOWN_WORKFLOW: {
-    text: 'There is no workflow "{workflow}"[[ version {version}]] in this app.[[ Did you mean "{suggestion}"?]][[ Known: {known}.]] List its @Workflow class in the providers of a module.',
+    text: 'There is no workflow "{workflow}"[[ version {version}]] in this app.[[ Did you mean "{suggestion}"?]][[ Known: {known}.]] List its @Workflow class in the providers of a module, or publish a graph of this id.',
     meaning: 'No definition of this id (and version) was found.',
     retried: false,
     byHand: true,

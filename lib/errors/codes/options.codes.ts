@@ -2,7 +2,7 @@ import type { ErrorCodeEntry } from './error-code-entry.js';
 
 export const OPTIONS_CODES = {
   INVALID_OPTIONS: {
-    text: '{where} got options that are not valid:{problems}\nCorrect each of them; nothing was started.',
+    text: '{where} got options that are not valid:{problems}\nCorrect each of them; nothing was done.',
     meaning: 'An option of the module, a decorator or a call is unknown, missing or has a wrong value.',
     retried: false,
     byHand: false,
