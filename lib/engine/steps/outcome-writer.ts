@@ -1,7 +1,7 @@
 import type { StepOrder, StepOutcome, StepVerdict } from '../ports/step-store.js';
 import type { JsonText } from '../state/rows.js';
 import type { DeliveryOrder } from './delivery-order.js';
-import type { AttemptWrite, ReplayHost } from './replay-host.js';
+import type { AttemptWrite, CommitWith, ReplayHost } from './replay-host.js';
 import { settledRow, type Settled } from './replay-rows.js';
 import type { AnyCall } from './step-call.js';
 
@@ -71,8 +71,9 @@ export class OutcomeWriter {
    */
   async commit(call: AnyCall, body: (manager: unknown) => Promise<JsonText>): Promise<void> {
     const { host, reader } = this;
+    const commitWith = host.journal.commits();
     for (;;) {
-      const { verdict, result, seq } = await this.#commitOnce(call, body);
+      const { verdict, result, seq } = await this.#commitOnce(call, commitWith, body);
       if (verdict === 'written') return this.#recorded(call, { kind: 'completed', result: result! }, seq!);
       if (verdict === 'settled') return reader.reread(call);
       if (verdict !== 'busy') return reader.unfenced();
@@ -82,7 +83,11 @@ export class OutcomeWriter {
   }
 
   /** Its place is taken once the body has run, so that nothing is held up by how long that takes. */
-  async #commitOnce(call: AnyCall, body: (manager: unknown) => Promise<JsonText>): Promise<Committed> {
+  async #commitOnce(
+    call: AnyCall,
+    commitWith: CommitWith,
+    body: (manager: unknown) => Promise<JsonText>,
+  ): Promise<Committed> {
     const { host, order, reader } = this;
     const { key, kind } = call.plan;
     let orders: readonly StepOrder[] = [];
@@ -90,7 +95,7 @@ export class OutcomeWriter {
     let result: JsonText | undefined;
     let verdict: StepVerdict = 'busy';
     try {
-      verdict = await host.journal.commitWith(async (manager) => {
+      verdict = await commitWith(async (manager) => {
         result = await body(manager);
         if (reader.over || host.aborted) return undefined;
         orders = order.takeUnwritten();

@@ -11,14 +11,8 @@ export interface StepJournal {
   /** All rows of the stage run, in the order of delivery. */
   load(): Promise<readonly LedgerRow[]>;
   write(write: AttemptWrite): Promise<StepVerdict>;
-  /**
-   * Calls `body` in a transaction of the host's; what it resolves with is written as the last of it, and nothing commits
-   * unless that is `written`. Undefined: rolled back, `not-fenced`. `busy`: rolled back for now, nothing is wrong with it.
-   * `settled`: the row has an outcome; that of a commit, perhaps, whose answer was lost.
-   *
-   * Rejects, after the rollback, with what `body` or the commit failed with.
-   */
-  commitWith(body: (manager: unknown) => Promise<AttemptWrite | undefined>): Promise<StepVerdict>;
+  /** One outcome's transactions, done one after the other until one of them is not `busy`. */
+  commits(): CommitWith;
   /**
    * Waits of a body that goes on stand in the store now: sees to it that they end in time. True: something of them has ended, since
    * what it waits for was there already.
@@ -27,6 +21,15 @@ export interface StepJournal {
   /** The digest that an effect is kept under, and its result when there is one (STEP-8). */
   readEffect(name: string): Promise<{ readonly digest: Buffer; readonly result: JsonText | undefined }>;
 }
+
+/**
+ * Calls `body` in a transaction of the host's; what it resolves with is written as the last of it, and nothing commits
+ * unless that is `written`. Undefined: rolled back, `not-fenced`. `busy`: rolled back for now, to be done again.
+ * `settled`: the row has an outcome; that of a commit, perhaps, whose answer was lost.
+ *
+ * Rejects, after the rollback, with what `body` or the commit failed with, or with what made it `busy` too often.
+ */
+export type CommitWith = (body: (manager: unknown) => Promise<AttemptWrite | undefined>) => Promise<StepVerdict>;
 
 /** What a replay needs of the process it runs in: time, and what is known of its attempt. */
 export interface ReplayHost {

@@ -173,15 +173,18 @@ class AttemptJournal implements StepJournal {
     }
   };
 
-  readonly commitWith: StepJournal['commitWith'] = async (body) => {
+  readonly commits: StepJournal['commits'] = () => {
     const { lease, job } = this.attempt;
-    const { verdict, crash } = await new HostCommit(this.parts).run({
-      lease,
-      owner: job.run.ownerId,
-      body,
-      crash: (write) => (write.op === 'finish' ? this.parts.crashes?.take(stepName(write.key)) : undefined),
-    });
-    return crash === 'unrecorded' || (crash === 'recorded' && verdict === 'written') ? this.#die() : verdict;
+    const commit = new HostCommit(this.parts);
+    return async (body) => {
+      const { verdict, crash } = await commit.run({
+        lease,
+        owner: job.run.ownerId,
+        body,
+        crash: (write) => (write.op === 'finish' ? this.parts.crashes?.take(stepName(write.key)) : undefined),
+      });
+      return crash === 'unrecorded' || (crash === 'recorded' && verdict === 'written') ? this.#die() : verdict;
+    };
   };
 
   /** As if the process were gone: nothing more comes of this attempt, and nobody holds its steps. */

@@ -11,6 +11,7 @@ import { InvalidStepError } from '../../errors/index.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
 import { GivenUp, persist } from '../background/persistence.js';
+import { SpoiltTransactions } from '../background/spoilt-transactions.js';
 import type { CrashPoint } from './step-crashes.js';
 import type { StepWriter } from './step-writer.js';
 
@@ -43,16 +44,20 @@ const SERVICE = 'opening transactions of the host';
 const ROLLED_BACK = new Error('Rolled back.');
 
 /**
- * One transaction of the host's with a step's row as its last write (TX-3).
+ * Transactions of the host's for one step, each with its row as the last write, until one commits (TX-3).
  *
  * What a failure means depends on when it came. Before the body: nothing happened, the database is waited for. In the
  * body: the step failed. At the write: rolled back, and if only for now (a deadlock, a connection that broke) the whole is done
- * again. At the commit nobody knows: the ledger is read. A row that stands there was committed; one that does not may still be,
+ * again, but not for ever. At the commit nobody knows: the ledger is read. A row that stands there was committed; one that does not may still be,
  * where the server hasn't heard that the connection is gone, but then it holds the run, and the next try waits behind it and
  * finds its row.
  */
 export class HostCommit {
-  constructor(private readonly parts: HostCommitParts) {}
+  readonly #spoilt: SpoiltTransactions;
+
+  constructor(private readonly parts: HostCommitParts) {
+    this.#spoilt = new SpoiltTransactions(parts.pauses);
+  }
 
   /** @throws what the body or the commit failed with, after the rollback; GivenUp when the process ends */
   async run({ lease, owner, body, crash }: HostCommitRequest): Promise<HostCommitted> {
@@ -88,9 +93,10 @@ export class HostCommit {
     if (phase === 'commit' && (await this.#stands(write!))) return 'settled';
     if (!store.isTransient(error)) throw error;
     if (phase === 'begin') {
+      this.#spoilt.forget();
       await pauses.sleep(outages.failed(SERVICE, error));
       if (pauses.over) throw new GivenUp(`${SERVICE} gave up: the database did not answer`, { cause: error });
-    }
+    } else await this.#spoilt.again(error);
     return 'busy';
   }
 

@@ -11,6 +11,7 @@ import { InvalidStepError } from '../../errors/index.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
 import { GivenUp, persist } from '../background/persistence.js';
+import { SpoiltTransactions } from '../background/spoilt-transactions.js';
 import type { Attempt, HostWrite } from '../execution/attempt.js';
 import type { RecordedWithin } from '../execution/attempt-end.js';
 import type { CompletedOutcome } from '../execution/stage-execution.js';
@@ -35,18 +36,24 @@ export interface HostRecordParts {
 /** How far one transaction came, for what its failure means. */
 type Phase = 'begin' | 'body' | 'write' | 'commit';
 
+/** One transaction that failed, and what is known of those before it. */
+interface Failed {
+  readonly phase: Phase;
+  readonly error: unknown;
+  readonly spoilt: SpoiltTransactions;
+}
+
 type Within = Exclude<RecordEntry, { lane: 'suspend' }>;
 
 const SERVICE = 'opening transactions of the host';
 const ROLLED_BACK = new Error('Rolled back.');
-const AGAIN_MS = 20;
 const WHAT = 'ctx.recordWith';
 
 /**
  * One transaction of the host's with a stage's outcome as its last write (TX-3): a group of its own, whatever else becomes ready.
  *
  * What a failure means depends on when it came. Before the host's writes: nothing happened, the database is waited for. In them: the
- * attempt fails. At the outcome: rolled back, and done again where it may pass (a deadlock, a connection that broke). At the commit
+ * attempt fails. At the outcome: rolled back, and done again where it may pass (a deadlock, a connection that broke), but not for ever. At the commit
  * nobody knows: the rows are read, as after any lost answer, and an outcome that stands there was committed; one that does not may still
  * be, but then it holds the run, and the next try waits behind it and meets its own fence.
  */
@@ -60,19 +67,18 @@ export class HostRecord {
     // Deciding what follows has failed: a failure takes nothing of the host's along.
     if (entry.lane === 'suspend' || entry.record.outcome.kind !== 'completed')
       return { entry, result: await recorder.record(attempt, entry) };
+    const spoilt = new SpoiltTransactions(pauses);
     for (;;) {
-      const done = await this.#try(attempt, entry);
+      const done = await this.#try(attempt, entry, spoilt);
       if (done !== 'again') {
         if (done.result.kind === 'recorded' && done.entry === entry) recorder.wrote(entry, done.result);
         return done;
       }
-      attempt.recording = false;
-      await pauses.sleep(AGAIN_MS);
       if (pauses.over || attempt.over) return { entry, result: { kind: 'given-up' } };
     }
   }
 
-  async #try(attempt: Attempt, entry: Within): Promise<RecordedWithin | 'again'> {
+  async #try(attempt: Attempt, entry: Within, spoilt: SpoiltTransactions): Promise<RecordedWithin | 'again'> {
     const { transactions, store, decide, outages } = this.parts;
     let phase: Phase = 'begin';
     let verdict: RecordVerdict | undefined;
@@ -93,13 +99,13 @@ export class HostRecord {
       outages.recovered(SERVICE);
       return { entry, result: recordedResult(verdict!) };
     } catch (error) {
-      if (error !== ROLLED_BACK) return this.#judge(attempt, entry, phase, error);
+      if (error !== ROLLED_BACK) return this.#judge(attempt, entry, { phase, error, spoilt });
       return this.#unfenced(attempt, entry);
     }
   }
 
   /** What a transaction that failed is to its stage. */
-  async #judge(attempt: Attempt, entry: Within, phase: Phase, error: unknown): Promise<RecordedWithin | 'again'> {
+  async #judge(attempt: Attempt, entry: Within, { phase, error, spoilt }: Failed): Promise<RecordedWithin | 'again'> {
     const { store, outages, pauses, recorder } = this.parts;
     if (phase === 'body') throw error;
     if (phase === 'commit') {
@@ -110,11 +116,13 @@ export class HostRecord {
       const replacement = unstorable(new RecordItem(attempt, entry), error, true)!;
       return { entry: replacement, result: await recorder.record(attempt, replacement) };
     }
+    attempt.recording = false;
     if (!store.isTransient(error)) throw error;
     if (phase === 'begin') {
+      spoilt.forget();
       await pauses.sleep(outages.failed(SERVICE, error));
       if (pauses.over) throw new GivenUp(`${SERVICE} gave up: the database did not answer`, { cause: error });
-    }
+    } else await spoilt.again(error);
     return 'again';
   }
 

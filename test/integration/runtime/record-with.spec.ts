@@ -211,6 +211,22 @@ describe('ctx.recordWith', () => {
     expect(await bookings()).toEqual(['a']);
   });
 
+  it('TX-3: a transaction that a body has made read only is not done again for ever', async () => {
+    const flow = flowOf((ctx) => {
+      ctx.recordWith(async (manager: EntityManager) => {
+        calls.push('read');
+        await manager.query('SET TRANSACTION READ ONLY');
+      });
+    }, ONE_TRY);
+    const engine = await engineOf(flow);
+    const runId = await runOf(engine, flow);
+    expect((await engine.history(runId)).run).toMatchObject({
+      status: 'FAILED',
+      failureMessage: expect.stringContaining('read-only'),
+    });
+    expect(calls).toHaveLength(10);
+  });
+
   it('TX-3: a run that is cancelled before the outcome is written commits nothing', async () => {
     let runId = '';
     const flow = flowOf((ctx) => ctx.recordWith(book('a')));

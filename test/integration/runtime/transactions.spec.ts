@@ -404,6 +404,33 @@ describe('ctx.transaction', () => {
     expect(await ledger(runId)).toEqual([expect.objectContaining({ status: 'failed' })]);
   });
 
+  it.each([
+    ['has made read only', 'SET TRANSACTION READ ONLY'],
+    ['has given no time to wait for a lock', `SET LOCAL statement_timeout = '50ms'`],
+  ])('TX-3: a transaction that its body %s is not done again for ever', async (_, sql) => {
+    let runId = '';
+    const spoil = async (manager: EntityManager): Promise<void> => {
+      calls.push('book');
+      await manager.query(sql);
+    };
+    const flow = flowOf((ctx) => ctx.transaction('book', spoil), { retry: { maxAttempts: 1 } });
+    const engine = await engineOf(flow, {
+      writeWithin:
+        (next) =>
+        async (...given) =>
+          host.transaction(async (other) => {
+            await other.query('SELECT 1 FROM workflow_runs WHERE id = $1 FOR NO KEY UPDATE', [runId]);
+            return next(...given);
+          }),
+    });
+    runId = await engine.start(flow);
+    await engine.drain();
+    const { run } = await engine.history(runId);
+    expect({ status: run.status, code: run.failureCode }).toEqual({ status: 'FAILED', code: 'EXCEPTION' });
+    expect(calls).toHaveLength(10);
+    expect(await ledger(runId)).toEqual([expect.objectContaining({ status: 'failed' })]);
+  });
+
   it('TX-3: a body may roll back a part of its transaction, in SQL too, and the rest is committed', async () => {
     const flow = flowOf((ctx) =>
       ctx.transaction('book', async (manager: EntityManager) => {

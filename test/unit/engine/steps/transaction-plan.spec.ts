@@ -19,8 +19,8 @@ describe('transactions', () => {
       const plain = journal();
       return {
         ...plain,
-        commitWith: (body) =>
-          plain.commitWith(async (manager) => {
+        commits: () => (body) =>
+          plain.commits()(async (manager) => {
             const write = await body(manager);
             committing.fire();
             for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -55,7 +55,7 @@ export class SmallLedger {
         if (crash) throw new Crash();
         return verdict;
       },
-      commitWith: async (body) => {
+      commits: () => async (body) => {
         const write = await body(null);
         if (!write || token !== String(this.#token)) return 'not-fenced';
         const answer = this.transactions.shift() ?? 'written';
