@@ -343,5 +343,5 @@ export type { WorkflowMigrationsOptions } from './persistence/migrations/index.j
 export type { WorkflowTablesOptions } from './persistence/table-names.js';
 
 export { WorkflowWebhooksModule } from './webhooks/workflow-webhooks.module.js';
-export type { WorkflowWebhooksOptions } from './webhooks/workflow-webhooks.module.js';
+export type { WorkflowWebhooksAsyncOptions, WorkflowWebhooksOptions } from './webhooks/workflow-webhooks.options.js';
 export type { WebhookHook, WebhookSecrets, WebhookSecretsOf } from './services/webhooks/webhook-secrets.js';

@@ -1,4 +1,4 @@
-import type { INestApplication, Type } from '@nestjs/common';
+import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { TestingModule } from '@nestjs/testing';
 import { request as httpRequest } from 'node:http';
@@ -377,15 +377,62 @@ describe('webhooks', () => {
 
   it('MOD-1: options that are wrong are refused, all at once', () => {
     const wrong = { secrets: 'x', path: 'a b', tolerance: '2 h', maxBytes: 0 } as never;
-    expect(() => WorkflowWebhooksModule.forRoot(wrong)).toThrow(/secrets(.|\n)*path(.|\n)*maxBytes(.|\n)*tolerance/);
+    expect(() => WorkflowWebhooksModule.forRoot(wrong)).toThrow(/secrets(.|\n)*tolerance(.|\n)*path(.|\n)*maxBytes/);
+    expect(() => WorkflowWebhooksModule.forRoot(null as never)).toThrow(/secrets/);
+    expect(() => WorkflowWebhooksModule.forRootAsync({ path: 'a b' } as never)).toThrow(/useFactory(.|\n)*path/);
+  });
+
+  it('MOD-1, TRIG-2: secrets are those of a provider, asked for the hook and whose it is', async () => {
+    const asked: unknown[] = [];
+    const vault = { read: (hook: object) => (asked.push(hook), Promise.resolve(SECRET)) };
+    const webhooks = WorkflowWebhooksModule.forRootAsync({
+      imports: [vaultModule(vault)],
+      inject: [VAULT],
+      useFactory: (given: typeof vault) => Promise.resolve({ secrets: (hook) => given.read(hook) }),
+      path: 'in/hooks',
+    });
+    const tester = await openTester(express({ rawBody: true }), webhooks);
+    try {
+      const base = await addressOf(tester);
+      const { hook } = await publish(tester, [{ id: 'hook', type: 'webhook', auth: 'token' }]);
+      const call = (token: string) =>
+        fetch(`${base}/in/hooks/${hook}`, {
+          method: 'POST',
+          body: '{"amount":1}',
+          headers: { 'content-type': 'application/json', 'x-workflow-token': token },
+        });
+      expect((await call(SECRET)).status).toBe(202);
+      expect((await call(OLD)).status).toBe(401);
+      expect(asked[0]).toEqual({ hook, trigger: 'hook', definition: 'expense-approval', owner: null });
+    } finally {
+      await tester.close();
+    }
+  });
+
+  it('MOD-1: what a factory gives is checked while the app is created, and the route is not its to say', async () => {
+    const given = (made: object | null) => WorkflowWebhooksModule.forRootAsync({ useFactory: () => made as never });
+    await expect(openTester(express({}), given(null))).rejects.toThrow(/secrets/);
+    const late = given({ secrets: () => SECRET, tolerance: '2 h', path: 'elsewhere' });
+    await expect(openTester(express({}), late)).rejects.toThrow(/tolerance(.|\n)*path: stands beside useFactory/);
   });
 });
 
-function openTester(createApp: CreateApp): Promise<WorkflowTester> {
+const VAULT = Symbol('VAULT');
+
+const vaultModule = (vault: object): DynamicModule => ({
+  module: class VaultModule {},
+  providers: [{ provide: VAULT, useValue: vault }],
+  exports: [VAULT],
+});
+
+function openTester(
+  createApp: CreateApp,
+  webhooks = WorkflowWebhooksModule.forRoot({ secrets: () => secrets.current, maxBytes: 2_000 }),
+): Promise<WorkflowTester> {
   return WorkflowTester.create({
     store: 'memory',
     workflow: {},
-    imports: [WorkflowWebhooksModule.forRoot({ secrets: () => secrets.current, maxBytes: 2_000 })],
+    imports: [webhooks],
     providers: EXPENSES as Type[],
     createApp,
   });
