@@ -15,7 +15,7 @@ export const RUN_TRANSITIONS = {
 
 export const STAGE_RUN_TRANSITIONS = {
   claim: { from: ['PENDING'], to: 'RUNNING' },
-  complete: { from: ['RUNNING', 'SUSPENDED'], to: 'COMPLETED' },
+  complete: { from: ['RUNNING'], to: 'COMPLETED' },
   skip: { from: ['RUNNING'], to: 'SKIPPED' },
   /** A failed attempt with attempts left. */
   retry: { from: ['RUNNING'], to: 'PENDING' },
@@ -24,8 +24,11 @@ export const STAGE_RUN_TRANSITIONS = {
   /** Given back in order: shutdown, or a definition this build lacks. */
   release: { from: ['RUNNING'], to: 'PENDING' },
   suspend: { from: ['RUNNING'], to: 'SUSPENDED' },
-  resume: { from: ['SUSPENDED'], to: 'RUNNING' },
-  fail: { from: ['PENDING', 'RUNNING', 'SUSPENDED'], to: 'FAILED' },
+  /** What it waits for is there: it is queued. RUNNING = it was there already when the stage was to fall asleep. */
+  resume: { from: ['RUNNING', 'SUSPENDED'], to: 'PENDING' },
+  /** Its job was lost: it gets another one, once. */
+  requeue: { from: ['RUNNING', 'SUSPENDED'], to: 'PENDING' },
+  fail: { from: ['RUNNING'], to: 'FAILED' },
   cancel: { from: ['PENDING', 'RUNNING', 'SUSPENDED'], to: 'CANCELLED' },
   /** By a manual retry of the run. */
   reopen: { from: ['FAILED', 'CANCELLED'], to: 'PENDING' },
