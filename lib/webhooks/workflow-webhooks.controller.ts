@@ -50,7 +50,7 @@ export function webhooksController({ path, maxBytes, decorators }: WebhookRoute)
 }
 
 const PARSED =
-  "Only the parsed body is left, which no signature can be checked on. Set rawBody: true in NestFactory.create (on Fastify that keeps JSON and forms: name other types in app.useBodyParser), or keep body parsers off the webhooks' path.";
+  "Only the parsed body is left, which no signature can be checked on. Set rawBody: true in NestFactory.create (on Fastify that keeps JSON and forms: other types need a parser that leaves a Buffer, and app.useBodyParser ends it), or keep body parsers off the webhooks' path.";
 
 const refusal = (status: number, code: string, message: string): HttpException =>
   new HttpException({ statusCode: status, code, message }, status);

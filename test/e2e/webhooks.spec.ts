@@ -22,10 +22,14 @@ const express =
   (module) =>
     module.createNestApplication(nest);
 
-/** Nest keeps the raw body of JSON and forms; what else webhooks may be sent is named. */
+/** Nest keeps the raw body of JSON and forms; of what else webhooks may be sent the bytes are left, as docs/triggers.md says. */
 function fastify(module: TestingModule): INestApplication {
   const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { rawBody: true });
-  app.useBodyParser(['application/xml', 'application/octet-stream']);
+  const types = ['application/xml', 'application/octet-stream'];
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   return app;
 }
 
