@@ -77,6 +77,13 @@ export interface CountedStarts {
   readonly nextInMs: number;
 }
 
+/** One start that several may ask about at once: whether there is room for it is found out once. */
+export interface StartPlace {
+  readonly digest: Buffer;
+  readonly ownerId: string | null;
+  readonly ttlMs: number;
+}
+
 export interface StartStore {
   /**
    * Writes runs with their first stage runs and jobs, all or nothing, in one round trip (RUN-8).
@@ -92,6 +99,8 @@ export interface StartStore {
   /**
    * Counts starts of a definition within the present minute. Committed by itself, at once: a host's transaction would hold up
    * every start of the definition, and what it rolls back counts as well.
+   *
+   * With a place the first count stays, for all who ask about it while it lives: nobody is refused what another had room for.
    */
-  countStarts(definitionId: string, starts: number): Promise<CountedStarts>;
+  countStarts(definitionId: string, starts: number, place?: StartPlace): Promise<CountedStarts>;
 }

@@ -25,6 +25,7 @@ import type {
   RoundDecision,
   RoundPlace,
   RunFilter,
+  StartStore,
   StepLease,
   StepWrite,
   SuspendRecord,
@@ -128,7 +129,7 @@ export class PostgresStore implements WorkflowStore {
   // Starts
   heldKeys = (digests: readonly Buffer[], transaction?: JoinedTransaction) =>
     this.starts.heldKeys(digests, transaction);
-  countStarts = (definitionId: string, starts: number) => this.starts.countStarts(definitionId, starts);
+  countStarts = (...asked: Parameters<StartStore['countStarts']>) => this.starts.countStarts(...asked);
   createRuns = (runs: readonly NewRun[], transaction?: JoinedTransaction) => this.starts.createRuns(runs, transaction);
 
   // Work

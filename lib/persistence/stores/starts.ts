@@ -1,4 +1,11 @@
-import type { CountedStarts, CreatedRun, JoinedTransaction, NewRun, StartStore } from '../../engine/ports/index.js';
+import type {
+  CountedStarts,
+  CreatedRun,
+  JoinedTransaction,
+  NewRun,
+  StartPlace,
+  StartStore,
+} from '../../engine/ports/index.js';
 import { createRunsValues, type CreatedRow } from '../dialects/postgres/statements/create-runs.js';
 import { joined } from './joined.js';
 import type { StoreContext } from './store-context.js';
@@ -33,9 +40,12 @@ export class PostgresStarts implements StartStore {
     return committed.map(({ held }, index) => held || within?.[index]?.held === true);
   }
 
-  async countStarts(definitionId: string, starts: number): Promise<CountedStarts> {
+  async countStarts(definitionId: string, starts: number, place?: StartPlace): Promise<CountedStarts> {
     const { pool, statements, clock } = this.context;
-    const [row] = await pool.query<CountedStarts>(statements.countStarts, [clock.offsetMs, definitionId, starts]);
+    const values = [clock.offsetMs, definitionId, starts];
+    const [row] = place
+      ? await pool.query<CountedStarts>(statements.countPlace, [...values, place.digest, place.ownerId, place.ttlMs])
+      : await pool.query<CountedStarts>(statements.countStarts, values);
     return row!;
   }
 

@@ -149,7 +149,9 @@ export class RunStarter {
     const transaction = await this.#joiner.join({ method: where, manager, needsReadCommitted: keyed });
     const looked = await this.#looked(prepared, manager);
 
-    const { runs, refused } = await rateStarts(engine.store, looked, definition, transaction);
+    const { runs, refused } = await rateStarts(engine.store, looked, definition, {
+      ...(transaction && { transaction }),
+    });
 
     const results: StartResult[] = [];
     const made = new Map<string, CreatedRun>();

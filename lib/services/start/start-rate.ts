@@ -1,5 +1,5 @@
 import { roomFor } from '../../engine/limits/index.js';
-import type { JoinedTransaction, NewRun, WorkflowStore } from '../../engine/ports/index.js';
+import type { JoinedTransaction, NewRun, StartPlace, WorkflowStore } from '../../engine/ports/index.js';
 import { decideRefusedStart } from '../../engine/state/decide.js';
 import type { StartableDefinition } from '../engine-port.js';
 import { runFailure } from '../../engine/state/enter-node.js';
@@ -16,6 +16,7 @@ type RateStore = Pick<WorkflowStore, 'heldKeys' | 'countStarts'>;
 /**
  * Starts of a definition that has a rate (LIMIT-3). What repeats a living start key counts for nothing: it finds the first run,
  * whatever the rate says. A key that somebody takes between look and write may cost a place too many, never one too few.
+ * What is found out for a place stays so, for whoever asks.
  *
  * Without a rate nothing is asked.
  */
@@ -23,14 +24,14 @@ export async function rateStarts(
   store: RateStore,
   runs: readonly NewRun[],
   { compiled, rateName = compiled.id }: Pick<StartableDefinition, 'compiled' | 'rateName'>,
-  transaction?: JoinedTransaction,
+  { transaction, place }: { readonly transaction?: JoinedTransaction; readonly place?: StartPlace } = {},
 ): Promise<RatedStarts> {
   const perMinute = compiled.settings.startsPerMinute;
   const [first] = runs;
   if (perMinute === null || !first) return { runs, refused: new Set() };
   const wanted = await freshStarts(store, runs, transaction);
   if (wanted.length === 0) return { runs, refused: new Set() };
-  const { counted } = await store.countStarts(rateName, wanted.length);
+  const { counted } = await store.countStarts(rateName, wanted.length, place);
   const over = new Set(wanted.slice(roomFor(wanted.length, counted, perMinute)).map(nameOf));
   const refused = new Set(runs.filter((run) => over.has(nameOf(run))).map(({ id }) => id));
   return { runs: runs.map((run) => (refused.has(run.id) ? refuse(run, perMinute) : run)), refused };

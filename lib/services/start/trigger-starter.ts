@@ -1,6 +1,6 @@
 import type { OwnerBoundary } from '../../context/index.js';
 import { digest } from '../../engine/codec/index.js';
-import type { NewRun, StartKey, WorkflowStore } from '../../engine/ports/index.js';
+import type { NewRun, StartKey } from '../../engine/ports/index.js';
 import type { TriggeredRun, TriggeredStart } from '../../runtime/triggers/triggered-start.js';
 import type { EnginePort, EngineReady, StartableDefinition } from '../engine-port.js';
 import type { ReadStart, RunPreparer } from './run-preparer.js';
@@ -15,9 +15,10 @@ const LEAST_TTL_MS = 24 * 3_600_000;
  * Starts runs for triggers. The start key is internal, made of the trigger and what it starts the run for: a crash, a second
  * process, a second look find the same run (TRIG-1, TRIG-3). Nothing of whoever woke the engine comes along.
  *
- * What the rate refuses is over for an instant or an event, which nobody sends again: the refused run holds a key of theirs, so that
- * whoever looks again finds it. It is not the key of the start: of two who look at once one may be refused since the other has the last
- * place, and that one's run must not be taken for made. Of a webhook's message all keys stay free: its sender is told to come again (LIMIT-3).
+ * What the rate says to an instant or an event, which nobody sends again, it says to all who look at it, at once or later: the place is
+ * kept by what it was asked for. So there is one run of it, one that runs or one that was refused, which holds a key of its own: that of
+ * the start may be a key of the graph's, and free for what comes later. Of a webhook's message all keys stay free: its sender is told to
+ * come again (LIMIT-3).
  */
 export class TriggerStarter {
   readonly #ready: EngineReady;
@@ -75,14 +76,14 @@ export class TriggerStarter {
     const ofStart =
       key === null ? ofCause() : startKey({ ownerId, definitionId: trigger.definitionId, key, input, ttlMs });
     const ofRefusal = 'message' in cause ? null : ofCause('refused');
-    const wasRefused = ofRefusal !== null && (await isRefusal(store, definition, ofRefusal, ofStart));
     const run: NewRun = {
       ...prepared,
       subjectSeen: subject !== null && (await this.#subjects.sees(subject, ownerId)),
-      idempotency: wasRefused ? ofRefusal : ofStart,
+      idempotency: ofStart,
       origin: JSON.stringify({ trigger: trigger.id, id: trigger.triggerId, ...cause, depth, chain }),
     };
-    const { runs, refused } = await rateStarts(store, [run], definition);
+    const place = { digest: ofCause('place').digest, ownerId, ttlMs };
+    const { runs, refused } = await rateStarts(store, [run], definition, ofRefusal ? { place } : {});
     const isRefused = refused.size > 0;
     const [created] = await store.createRuns(
       isRefused && ofRefusal ? runs.map((each) => ({ ...each, idempotency: ofRefusal })) : runs,
@@ -96,19 +97,7 @@ export class TriggerStarter {
       runId: created!.runId,
       created: created!.created,
       sameInput: digests[0] === null || digests[0].equals(digests[1]),
-      refused: isRefused || wasRefused,
+      refused: isRefused,
     };
   }
-}
-
-/** Whether a start of a definition with a rate was refused before, and nobody else found room for it in the same moment. */
-async function isRefusal(
-  store: Pick<WorkflowStore, 'heldKeys'>,
-  { compiled }: StartableDefinition,
-  ofRefusal: StartKey,
-  ofStart: StartKey,
-): Promise<boolean> {
-  if (compiled.settings.startsPerMinute === null) return false;
-  const [refused, started] = await store.heldKeys([ofRefusal.digest, ofStart.digest]);
-  return refused! && !started!;
 }

@@ -47,8 +47,8 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => heldKeys(session, digests));
   }
 
-  async countStarts(definitionId: string, starts: number): Promise<port.CountedStarts> {
-    return this.call((session) => countStarts(session, definitionId, starts));
+  async countStarts(...asked: Parameters<port.StartStore['countStarts']>): Promise<port.CountedStarts> {
+    return this.call((session) => countStarts(session, ...asked));
   }
 
   async claim(request: port.ClaimRequest): Promise<port.ClaimResult> {

@@ -1,4 +1,4 @@
-import type { CountedStarts, CreatedRun, NewRun, StartKey } from '../../engine/ports/start-store.js';
+import type { CountedStarts, CreatedRun, NewRun, StartKey, StartPlace } from '../../engine/ports/start-store.js';
 import { isTerminalRun } from '../../engine/state/statuses.js';
 import type { RunRecord } from './records.js';
 import { tell } from './outbox-writes.js';
@@ -6,6 +6,8 @@ import type { MemorySession } from './session.js';
 import { applyTransition } from './transitions.js';
 
 const MINUTE_MS = 60_000;
+/** A place is nobody's yet. */
+const NO_RUN = '00000000-0000-0000-0000-000000000000';
 
 export function createRuns(session: MemorySession, runs: readonly NewRun[]): CreatedRun[] {
   return runs.map((run) => {
@@ -43,14 +45,28 @@ export function heldKeys({ db, now }: MemorySession, digests: readonly Buffer[])
   });
 }
 
-/** Counts starts of a definition in the present minute (LIMIT-3). */
-export function countStarts({ db, now }: MemorySession, definitionId: string, starts: number): CountedStarts {
+/** Counts starts of a definition in the present minute, or says what a place got when it was counted first (LIMIT-3). */
+export function countStarts(
+  { db, now }: MemorySession,
+  definitionId: string,
+  starts: number,
+  place?: StartPlace,
+): CountedStarts {
   const minute = now - (now % MINUTE_MS);
+  const nextInMs = minute + MINUTE_MS - now;
+  const digest = place?.digest.toString('hex');
+  const taken = digest === undefined ? undefined : db.startKeys.get(digest);
+  if (taken && taken.expiresAt! > now) return { counted: Number(taken.result), nextInMs };
   const known = db.startRates.get(definitionId);
   const counted = starts + (known?.minute === minute ? known.starts : 0);
   if (known) db.startRates.patch(known, { minute, starts: counted });
   else db.startRates.insert({ definitionId, minute, starts: counted });
-  return { counted, nextInMs: minute + MINUTE_MS - now };
+  if (taken) db.startKeys.remove(taken);
+  if (digest !== undefined) {
+    const expiresAt = now + place!.ttlMs;
+    db.startKeys.insert({ digest, runId: NO_RUN, inputDigest: null, expiresAt, result: String(counted) });
+  }
+  return { counted, nextInMs };
 }
 
 const hasEnded = ({ db }: MemorySession, runId: string): boolean => {

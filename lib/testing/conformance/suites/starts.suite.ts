@@ -298,6 +298,29 @@ export function describeStarts({ it, expect }: StoreSuite): void {
     expect(seen.sort((x, y) => x - y)).toEqual(seen.map((_, at) => at + 1));
   });
 
+  it('LIMIT-3: the place of a start is counted once, whoever asks about it and when', async (on) => {
+    const id = newId();
+    await onWholeMinute(on);
+    const place = { digest: startKey('place').digest, ownerId: null, ttlMs: 120_000 };
+    await on.store.countStarts(id, 2);
+    expect(await on.store.countStarts(id, 1, place)).toMatchObject({ counted: 3 });
+    const { counted, nextInMs } = await on.second.countStarts(id, 1, place);
+    expect([counted, (await on.store.countStarts(id, 1)).counted]).toEqual([3, 4]);
+    on.travel(nextInMs);
+    expect(await on.store.countStarts(id, 1, place)).toMatchObject({ counted: 3 });
+    expect(await on.store.countStarts(id, 1)).toMatchObject({ counted: 1 });
+    on.travel(60_000);
+    expect(await on.store.countStarts(id, 1, place)).toMatchObject({ counted: 1 });
+  });
+
+  it('LIMIT-3: of forty who ask about one place at once all get the same, the least', async (on) => {
+    const id = newId();
+    await onWholeMinute(on);
+    const place = { digest: startKey('asked').digest, ownerId: null, ttlMs: 60_000 };
+    const counts = Array.from({ length: 40 }, (_, at) => (at % 2 ? on.store : on.second).countStarts(id, 1, place));
+    expect(new Set((await Promise.all(counts)).map(({ counted }) => counted))).toEqual(new Set([1]));
+  });
+
   it('LIMIT-3, IDEM-2: a start key is held while its row lives', async (on) => {
     const [held, free] = [startKey('held', { ttlMs: 1_000 }), startKey('free')];
     await on.start({ idempotency: held });
