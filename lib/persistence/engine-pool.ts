@@ -90,6 +90,7 @@ export class EnginePool {
   private readonly busy = new Set<PooledClient>();
   private strict = false;
   private limits!: SilenceLimits;
+  private begin!: string;
   private role: string | undefined;
   private closing: Promise<void> | undefined;
 
@@ -167,7 +168,7 @@ export class EnginePool {
 
   /** @param settings what holds until the end of the transaction, sent along with its begin */
   private begun<T>(settings: readonly string[], work: (query: TransactionQuery) => Promise<T>): Promise<T> {
-    const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...silenceSettings(this.limits), ...settings].join('; ');
+    const begin = [this.begin, ...settings].join('; ');
     return this.unnamedOnceLost(() => this.withClient((client) => this.inTransaction(client, begin, work)));
   }
 
@@ -244,6 +245,7 @@ export class EnginePool {
       throw new UnsupportedDatabaseError({ database: 'postgres', version: server?.versionText, needs });
     }
     this.limits = silenceLimits(this.silenceMs, server);
+    this.begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...silenceSettings(this.limits)].join('; ');
     this.strict = !['read committed', 'read uncommitted'].includes(server.isolation);
     if (this.strict) {
       this.warn(
