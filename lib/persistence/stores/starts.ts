@@ -42,10 +42,9 @@ export class PostgresStarts implements StartStore {
 
   async countStarts(definitionId: string, starts: number, place?: StartPlace): Promise<CountedStarts> {
     const { pool, statements, clock } = this.context;
-    const values = [clock.offsetMs, definitionId, starts];
-    const [row] = place
-      ? await pool.query<CountedStarts>(statements.countPlace, [...values, place.digest, place.ownerId, place.ttlMs])
-      : await pool.query<CountedStarts>(statements.countStarts, values);
+    const { digest = null, ownerId = null, ttlMs = null } = place ?? {};
+    const values = [clock.offsetMs, definitionId, starts, digest, ownerId, ttlMs];
+    const [row] = await pool.query<CountedStarts>(statements.countStarts, values);
     return row!;
   }
 

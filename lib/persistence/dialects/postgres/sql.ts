@@ -8,6 +8,10 @@ export const milliseconds = (expression: string): string => `(${expression}) * i
 export const isoText = (expression: string): string =>
   `to_char((${expression}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
+/** The columns of an upsert `AS held`: the new values where the old row no longer counts, an SQL condition, else those that stand. */
+export const replaced = (columns: readonly string[], gone: string): string =>
+  columns.map((column) => `${column} = CASE WHEN ${gone} THEN EXCLUDED.${column} ELSE held.${column} END`).join(', ');
+
 export const OUTBOX_SLOTS = 16;
 
 /**

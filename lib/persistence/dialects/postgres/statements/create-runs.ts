@@ -3,7 +3,7 @@ import type { EngineEvent } from '../../../../engine/state/rows.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
-import { clock, DELAYED, DUE, ENDED, milliseconds, slotOf } from '../sql.js';
+import { clock, DELAYED, DUE, ENDED, milliseconds, replaced, slotOf } from '../sql.js';
 
 interface RunRow {
   id: string;
@@ -162,11 +162,7 @@ export function createRuns(t: TableNames, form: 'plain' | 'keyed' | 'children'):
     k AS (
       INSERT INTO ${t.idempotencyKeys} AS held (digest, scope, run_id, owner_id, input_digest, created_at, expires_at)
       SELECT digest, 'start', id, owner, input_digest, ${now}, ${now} + ${milliseconds('ttl')} FROM d WHERE digest IS NOT NULL ORDER BY digest
-          ON CONFLICT (digest) DO UPDATE SET
-             run_id = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.run_id ELSE held.run_id END,
-             input_digest = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.input_digest ELSE held.input_digest END,
-             created_at = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.created_at ELSE held.created_at END,
-             expires_at = CASE WHEN held.expires_at <= ${now} THEN EXCLUDED.expires_at ELSE held.expires_at END
+          ON CONFLICT (digest) DO UPDATE SET ${replaced(['run_id', 'input_digest', 'created_at', 'expires_at'], `held.expires_at <= ${now}`)}
       RETURNING held.digest, held.run_id, held.input_digest),
     c AS MATERIALIZED (SELECT d.* FROM d LEFT JOIN k ON k.digest = d.digest WHERE d.digest IS NULL OR k.run_id = d.id),`;
   const parents = `

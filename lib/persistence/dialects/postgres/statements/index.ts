@@ -78,7 +78,7 @@ import { readStates } from './read-states.js';
 import { record, recordPassing } from './record.js';
 import { requeueSent, takeUnsent } from './send-statements.js';
 import { lockSignalled, sendSignal } from './send-signal.js';
-import { heldKeys, countPlace, countStarts } from './start-rate-statements.js';
+import { heldKeys, countStarts } from './start-rate-statements.js';
 import { storeEvent } from './store-event.js';
 import { writeSteps } from './step-writes.js';
 import { storeLosses } from './store-losses.js';
@@ -110,7 +110,6 @@ export function createStatements(t: TableNames) {
     createChildren: createRuns(t, 'children'),
     countStarts: countStarts(t),
     heldKeys: heldKeys(t),
-    countPlace: countPlace(t),
     claim: claim(t),
     claimStageRun: claimStageRun(t),
     takeUnsent: takeUnsent(t),
