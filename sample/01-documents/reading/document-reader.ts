@@ -28,7 +28,7 @@ export interface ReadOptions {
 /**
  * Reads a document as a stream, strips its markup and leaves the text in the working folder.
  *
- * Memory stays bounded whatever the file's size: what is held at once is one piece of the file. A document that is
+ * The file may be larger than memory: what is held at once is one piece of it (see {@link HtmlText}). A document that is
  * empty (or has markup and no text) or is not UTF-8 is refused, and then no text file appears.
  */
 export class DocumentReader {
