@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties.js';
 import { definitionKey } from '../../../lib/engine/definition/index.js';
 import { validateGraph } from '../../../lib/engine/graph/index.js';
 import { compileRetryPolicy, DEFAULT_RETRY_POLICY } from '../../../lib/engine/retry/index.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties.js';
 import { HtmlText } from '../../../sample/01-documents/reading/html-text.js';
 
 function strip(...pieces: string[]): string {

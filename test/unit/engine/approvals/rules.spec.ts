@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { stageStanding, type ApprovalAnswer, type ApprovalRule } from '../../../../lib/engine/approvals/index.js';
 import { after, agreed, decide, roundOf } from './rounds.js';
 

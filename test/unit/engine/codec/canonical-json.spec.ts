@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { canonicalJson, decodeJson, digest } from '../../../../lib/engine/codec/index.js';
 import { InvalidOutputError, UndefinedIdError } from '../../../../lib/errors/index.js';
 

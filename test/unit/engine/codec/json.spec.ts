@@ -1,5 +1,5 @@
 import vm from 'node:vm';
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { MAX_JSON_DEPTH, byteLength, decodeJson, encodeJson } from '../../../../lib/engine/codec/index.js';
 import { InvalidInputError, InvalidOutputError, UnreadablePayloadError } from '../../../../lib/errors/index.js';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import type { Graph } from '../../../../lib/engine/graph/index.js';
 import { program, write, type Program } from '../walk/programs.js';
 import { WalkedRun } from '../walk/walked-run.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { compileCondition, EventValue } from '../../../../lib/engine/expression/index.js';
 import { InvalidWhereError } from '../../../../lib/errors/index.js';
 

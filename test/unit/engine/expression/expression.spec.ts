@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { decodeJson, encodeJson } from '../../../../lib/engine/codec/index.js';
 import {
   compileExpression,

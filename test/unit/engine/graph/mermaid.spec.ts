@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { graph, toMermaid } from '../../../../lib/engine/graph/index.js';
 import { compilePipeline, PipelineFlow } from '../../../../lib/engine/definition/index.js';
 import { DEFAULT_RETRY_POLICY } from '../../../../lib/engine/retry/index.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { graph, type Graph, type GraphBuilder } from '../../../../lib/engine/graph/index.js';
 
 /** A part of a graph that is entered at one node, and left in one direction. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import type { Steps } from '../../../../lib/engine/steps/index.js';
 import { SmallLedger } from './support/small-ledger.js';
 import { SmallStage, type Body } from './support/small-stage.js';

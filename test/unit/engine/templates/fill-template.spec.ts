@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { compileExpression, ExpressionValues } from '../../../../lib/engine/expression/index.js';
 import { fillTemplate } from '../../../../lib/engine/templates/index.js';
 import { celLiteral } from '../../../../lib/engine/templates/cel-literal.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import {
   MAX_DURATION_MS,
   MAX_TIMER_MS,

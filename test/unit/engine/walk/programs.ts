@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import type { Graph, GraphEdge, GraphNode } from '../../../../lib/engine/graph/index.js';
 
 /** A workflow as people think of it: parts after each other, one of which may hold others. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { validateGraph, type CompiledGraph, type Graph } from '../../../../lib/engine/graph/index.js';
 import { DEFAULT_RETRY_POLICY } from '../../../../lib/engine/retry/index.js';
 import { program, write } from './programs.js';
