@@ -101,7 +101,7 @@ class DryWalk {
     const values = new DryValues({
       input: given.input,
       world: given.world,
-      outputs: visits.outputs(),
+      outputOf: (node) => visits.output(node),
       unknownOutputs: this.#unknownOutputs,
       passed: [...this.#passed],
     });

@@ -22,7 +22,7 @@ export interface DryMapped {
 export interface DryValuesParts {
   readonly input: JsonText;
   readonly world: DryWorld;
-  readonly outputs: Readonly<Record<string, unknown>>;
+  readonly outputOf: (node: string) => unknown;
   /** Nodes whose newest output is not known. */
   readonly unknownOutputs: ReadonlySet<string>;
   /** Nodes passed before that take time, or may change what the run is about. */
@@ -96,7 +96,7 @@ export class DryValues {
 
   /** Values for expressions of which all is known. */
   of(expressions: readonly Expression[], more: ExpressionInputs = {}): ExpressionValues {
-    const { world, outputs, passed } = this.#parts;
+    const { world, outputOf, passed } = this.#parts;
     const names = new Set(expressions.flatMap(({ variables }) => variables));
     if (passed.length > 0) {
       const before = `${listed(passed)} ${passed.length === 1 ? 'comes' : 'come'} before`;
@@ -105,7 +105,7 @@ export class DryValues {
       if (names.has('now')) this.stale.add(`now is taken for the present instant, and ${before}`);
     }
     const { subject, owner, actor, now } = world;
-    return new ExpressionValues({ outputs, input: this.input, subject, owner, actor, now, ...more });
+    return new ExpressionValues({ outputOf, input: this.input, subject, owner, actor, now, ...more });
   }
 
   #unknownIn({ outputs, variables }: Expression): string[] {

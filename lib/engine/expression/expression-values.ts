@@ -12,8 +12,8 @@ export interface ExpressionInputs {
   readonly approvers?: unknown;
   /** The instant that the evaluation takes for now. */
   readonly now?: Date;
-  /** Outputs by node; a node that is missing has none, and reads as null. */
-  readonly outputs?: Readonly<Record<string, unknown>>;
+  /** What a node came to, asked when an expression names it; undefined = it has no output, and reads as null. */
+  readonly outputOf?: (node: string) => unknown;
 }
 
 /** How large values are: what an evaluation may cost is told from it. */
@@ -29,8 +29,7 @@ export class ExpressionValues {
   }
 
   output(node: string): EventValue {
-    const { outputs = {} } = this.#inputs;
-    return this.#value(`output ${node}`, Object.hasOwn(outputs, node) ? outputs[node] : null);
+    return this.#value(`output ${node}`, () => this.#inputs.outputOf?.(node));
   }
 
   /** The context of an evaluation that names these variables and outputs. */
@@ -59,13 +58,13 @@ export class ExpressionValues {
   }
 
   #variable(name: Exclude<ExpressionVariable, 'now'>): EventValue {
-    return this.#value(name, this.#inputs[name]);
+    return this.#value(name, () => this.#inputs[name]);
   }
 
-  #value(key: string, given: unknown): EventValue {
+  #value(key: string, given: () => unknown): EventValue {
     let value = this.#read.get(key);
     if (value === undefined) {
-      value = EventValue.of(given);
+      value = EventValue.of(given());
       this.#read.set(key, value);
     }
     return value;

@@ -82,16 +82,10 @@ export class GraphVisits {
     );
   }
 
-  /** What nodes came to, by node, each decoded when it is asked for: of several visits the newest that completed. */
-  outputs(): Readonly<Record<string, unknown>> {
-    const outputs: Record<string, unknown> = {};
-    for (const node of this.#byNode.keys()) {
-      const visit = this.last(node, ({ status }) => status === 'COMPLETED');
-      if (visit === undefined) continue;
-      const get = (): unknown => decodeJson(visit.output ?? 'null', `The output of ${node}`);
-      Object.defineProperty(outputs, node, { get, enumerable: true });
-    }
-    return outputs;
+  /** What a node came to: of several visits the newest that completed; undefined where none did. */
+  output(node: string): unknown {
+    const visit = this.last(node, ({ status }) => status === 'COMPLETED');
+    return visit && decodeJson(visit.output ?? 'null', `The output of ${node}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { decodeJson } from '../codec/json.js';
-import { ExpressionValues } from '../expression/index.js';
+import { EventValue, ExpressionValues } from '../expression/index.js';
 import { DONE, SKIPPED, type CompiledGraph, type CompiledGraphNode } from '../graph/index.js';
 import type { DecideContext, EnteredRun } from '../state/deciding.js';
 import { runFailure } from '../state/enter-node.js';
@@ -55,7 +55,7 @@ export class GraphWalk {
   #agenda: Step[] = [];
   #ordinal: number;
   #end: RunChange | null = null;
-  #input: { readonly value: unknown } | undefined;
+  #input: EventValue | undefined;
 
   constructor(
     private readonly graph: CompiledGraph,
@@ -307,8 +307,8 @@ export class GraphWalk {
   }
 
   #values(): ExpressionValues {
-    this.#input ??= { value: decodeJson(this.run.input, 'The input of a run') };
-    return new ExpressionValues({ input: this.#input.value, outputs: this.#visits.outputs() });
+    this.#input ??= EventValue.of(decodeJson(this.run.input, 'The input of a run'));
+    return new ExpressionValues({ input: this.#input, outputOf: (node) => this.#visits.output(node) });
   }
 }
 

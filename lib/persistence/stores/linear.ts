@@ -39,19 +39,30 @@ const hasPassed = ({ status }: NewStageRun): boolean => status === 'COMPLETED' |
 export function passingRow(record: LinearRecord): PassingRow {
   const { outcome } = record;
   const name = outcome.kind === 'completed' ? (outcome.outcome ?? null) : null;
-  return { ...recordRow(record), outcome: name, nvisit: nextOf(record)?.visit ?? null };
+  return Object.assign(recordRow(record), { outcome: name, nvisit: nextOf(record)?.visit ?? null });
 }
 
 /** The nodes that are passed after a record. */
 export function passedAfter({ lease, transition }: LinearRecord): PassedRow[] {
-  return (transition?.stageRuns ?? [])
-    .filter(hasPassed)
-    .map(({ id, node, position, key, stage, visit, ordinal, status, skipReason, output, outcome }) => ({
-      ...{ after: lease.stageRunId, id, node, position, key, stage, visit, ordinal, status },
-      skip_reason: skipReason,
-      output: output ?? null,
-      outcome: outcome ?? null,
-    }));
+  const passed: PassedRow[] = [];
+  for (const row of transition?.stageRuns ?? []) {
+    if (!hasPassed(row)) continue;
+    passed.push({
+      after: lease.stageRunId,
+      id: row.id,
+      node: row.node,
+      position: row.position,
+      key: row.key,
+      stage: row.stage,
+      visit: row.visit,
+      ordinal: row.ordinal,
+      status: row.status,
+      skip_reason: row.skipReason,
+      output: row.output ?? null,
+      outcome: row.outcome ?? null,
+    });
+  }
+  return passed;
 }
 
 function nextOf({ transition }: LinearRecord): NewStageRun | undefined {

@@ -52,7 +52,7 @@ export class NodeValues {
     const { ctx, visits, subject, now } = this.parts;
     const names = new Set(expressions.flatMap(({ variables }) => variables));
     return new ExpressionValues({
-      outputs: visits.outputs(),
+      outputOf: (node) => visits.output(node),
       ...(names.has('input') && { input: ctx.run.input }),
       ...(names.has('subject') && { subject: plain(await subject(), 'The subject') }),
       ...(names.has('owner') && { owner: plain(ctx.owner, 'The owner') }),

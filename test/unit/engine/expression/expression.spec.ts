@@ -18,6 +18,7 @@ const TYPED: ExpressionScope = {
   ...SCOPE,
   input: { amount: 'dyn', name: 'string', ok: 'bool', tags: 'list<string>', order: { total: 'dyn', by: 'string' } },
 };
+const outputs = (of: Record<string, unknown>) => (node: string) => new Map(Object.entries(of)).get(node);
 const VALUES: ExpressionInputs = {
   input: {
     amount: 1200,
@@ -33,7 +34,7 @@ const VALUES: ExpressionInputs = {
   owner: { id: 'o1' },
   actor: null,
   now: new Date('2026-01-01T00:00:00Z'),
-  outputs: { review: { score: 7, tags: [] }, zero: 0 },
+  outputOf: outputs({ review: { score: 7, tags: [] }, zero: 0 }),
 };
 
 const ask = (text: string, gives: ExpressionResult = 'value', inputs = VALUES, scope = SCOPE) =>
@@ -223,7 +224,7 @@ describe('an expression', () => {
     const input = JSON.parse('{"__proto__": {"evil": true}, "constructor": 7}') as unknown;
     expect(ask('input.constructor', 'value', { input })).toEqual({ ok: true, value: 7 });
     expect(ask('input.toString', 'value', { input }).ok).toBe(false);
-    expect(ask('output("constructor")', 'value', { outputs: {} })).toEqual({ ok: true, value: null });
+    expect(ask('output("constructor")', 'value', { outputOf: outputs({}) })).toEqual({ ok: true, value: null });
     const answer = ask('input', 'value', { input });
     expect(answer.ok && JSON.stringify(answer.value)).toBe('{"__proto__":{"evil":true},"constructor":7}');
     expect(({} as Record<string, unknown>).evil).toBeUndefined();
@@ -242,7 +243,7 @@ describe('an expression', () => {
     ];
     fc.assert(
       fc.property(fc.constantFrom(...texts), fc.jsonValue(), (text, input) => {
-        const answer = ask(text, 'value', { input, outputs: { a: input } });
+        const answer = ask(text, 'value', { input, outputOf: outputs({ a: input }) });
         if (answer.ok) expect(stored(answer.value)).toEqual(answer.value);
         else expect(answer.problem.length).toBeGreaterThan(3);
         if (text === 'input') expect(answer).toEqual({ ok: true, value: stored(input) });
