@@ -4,7 +4,7 @@ import type { EnteredRun } from '../state/deciding.js';
 import { failedEvent, NO_CHANGE } from '../state/enter-node.js';
 import { isEscalation } from '../state/escalation-key.js';
 import type { RunState, Transition } from '../state/rows.js';
-import { GraphVisits, nodeOf } from './graph-visits.js';
+import { nodeOf, rowsOfEnded } from './graph-visits.js';
 import { GraphWalk, type WalkContext, type Walked } from './graph-walk.js';
 
 /** What a new run of a graph begins with. A delayed run tells `run:started` when it becomes due. */
@@ -61,7 +61,7 @@ export function decideGraphAlone(
 ): Transition | null {
   const node = nodeOf(graph, ended.node);
   if (node.escalations.length > 0 || isInBranch(graph, node)) return null;
-  const walk = new GraphWalk(graph, run, GraphVisits.ofEnded(graph, [...earlier, ended]).all(), context);
+  const walk = new GraphWalk(graph, run, rowsOfEnded([...earlier, ended]), context);
   walk.ended(ended);
   const transition = transitionOf(walk.go());
   if (transition.cancelled || (transition.run !== null && transition.run.to !== 'COMPLETED')) return null;

@@ -1,7 +1,9 @@
 import type { CompiledDefinition, CompiledStage } from '../definition/index.js';
 import type { CompiledEscalation, CompiledGraph } from '../graph/index.js';
+import type { DecideContext } from '../state/deciding.js';
 import { escalationKey } from '../state/escalation-key.js';
 import { decideGraphAlone, decideGraphSettled, decideGraphStart } from './decide-graph.js';
+import type { WalkContext } from './graph-walk.js';
 import type { TurnLimits } from './loop-turn.js';
 import { rerunGraph } from './rerun-graph.js';
 import { reopenedVisits } from './reopened-visits.js';
@@ -26,6 +28,14 @@ export function graphDefinition(graph: CompiledGraph, version: number, limits: T
         }),
       }),
   );
+  const { maxOutputBytes, maxLoopIterations } = limits;
+  // Named one by one: two spreads cost more here than the rest of a step of the walk.
+  const within = ({ nextId, defaultQueue }: DecideContext): WalkContext => ({
+    nextId,
+    defaultQueue,
+    maxOutputBytes,
+    maxLoopIterations,
+  });
   return Object.freeze({
     id,
     version,
@@ -34,12 +44,12 @@ export function graphDefinition(graph: CompiledGraph, version: number, limits: T
     nodes: Object.freeze(nodes),
     settings,
     ways: Object.freeze({
-      start: (run, delayed, context) => decideGraphStart(graph, run, delayed, { ...context, ...limits }),
+      start: (run, delayed, context) => decideGraphStart(graph, run, delayed, within(context)),
       settled: (state, ended, escalated, context) =>
-        decideGraphSettled(graph, state, ended, escalated, { ...context, ...limits }),
-      alone: (run, before, ended, context) => decideGraphAlone(graph, run, before, ended, { ...context, ...limits }),
-      reopened: (state, failed, context) => reopenedVisits(graph, state, failed, { ...context, ...limits }),
-      rerun: (state, node, context) => rerunGraph(graph, state, node, { ...context, ...limits }),
+        decideGraphSettled(graph, state, ended, escalated, within(context)),
+      alone: (run, before, ended, context) => decideGraphAlone(graph, run, before, ended, within(context)),
+      reopened: (state, failed, context) => reopenedVisits(graph, state, failed, within(context)),
+      rerun: (state, node, context) => rerunGraph(graph, state, node, within(context)),
     } satisfies CompiledDefinition['ways']),
   });
 }

@@ -39,10 +39,7 @@ export class GraphVisits {
 
   /** What has ended, as a worker is told of it with its job: oldest first, and nothing that was cancelled. */
   static ofEnded(graph: CompiledGraph, ended: readonly EndedVisit[]): GraphVisits {
-    const visits = new GraphVisits(graph, []);
-    for (const [at, { node, status, output, outcome }] of ended.entries())
-      visits.add({ id: '', node, visit: visits.next(node), ordinal: at + 1, status, output, outcome });
-    return visits;
+    return new GraphVisits(graph, rowsOfEnded(ended));
   }
 
   add(visit: Visit): void {
@@ -87,6 +84,16 @@ export class GraphVisits {
     const visit = this.last(node, ({ status }) => status === 'COMPLETED');
     return visit && decodeJson(visit.output ?? 'null', `The output of ${node}`);
   }
+}
+
+/** What has ended, oldest first, as the rows that it stands for. */
+export function rowsOfEnded(ended: readonly EndedVisit[]): VisitRow[] {
+  const visits = new Map<string, number>();
+  return ended.map(({ node, status, output, outcome }, at) => {
+    const visit = (visits.get(node) ?? 0) + 1;
+    visits.set(node, visit);
+    return { id: '', node, visit, ordinal: at + 1, status, output, outcome };
+  });
 }
 
 /** Whether a node stands in a body of this block, however deep. */
