@@ -58,35 +58,29 @@ export function enterNode(
     const value = whenInput(node, input);
     for (const stage of node.stages) {
       ordinal += 1;
-      const base = {
-        id: context.nextId(),
-        node: node.key,
-        position: at,
-        key: stage.key,
-        stage: stage.stage,
-        visit: 1,
-        ordinal,
-      };
+      const id = context.nextId();
       const wanted = askWhen(stage, {
         input: value,
         run: { id: run.id, input: value === NOT_ASKED ? undefined : decodeJson(run.input) },
       });
-      if (wanted === true) {
-        const job = { id: context.nextId(), queue: queueOf(stage, run, definition, context), capMs: capOf(stage) };
-        stageRuns.push({ ...base, status: 'PENDING', skipReason: null, failure: null, job });
-      } else if (wanted === false) {
-        stageRuns.push({ ...base, status: 'SKIPPED', skipReason: 'when', failure: null, job: null });
-        events.push({
-          type: 'stage:skipped',
-          stageRunId: base.id,
-          node: stage.key,
-          stage: stage.stage,
-          data: { reason: 'when' },
-        });
-      } else {
-        stageRuns.push({ ...base, status: 'FAILED', skipReason: null, failure: wanted, job: null });
-        return fail(dropPending(stageRuns), events, wanted);
-      }
+      const failure = typeof wanted === 'boolean' ? null : wanted;
+      const { key, stage: type } = stage;
+      stageRuns.push({
+        id,
+        node: node.key,
+        position: at,
+        key,
+        stage: type,
+        visit: 1,
+        ordinal,
+        status: failure ? 'FAILED' : wanted ? 'PENDING' : 'SKIPPED',
+        skipReason: wanted ? null : 'when',
+        failure,
+        job: wanted === true ? jobFor(stage, run, definition, context) : null,
+      });
+      if (failure) return fail(dropPending(stageRuns), events, failure);
+      if (!wanted)
+        events.push({ type: 'stage:skipped', stageRunId: id, node: key, stage: type, data: { reason: 'when' } });
     }
     const entered = stageRuns.filter((stageRun) => stageRun.position === at);
     const open = entered.filter((stageRun) => stageRun.status === 'PENDING').length;

@@ -156,7 +156,7 @@ class AttemptJournal implements StepJournal {
   readonly write: StepJournal['write'] = async (write) => {
     const crash = write.op === 'finish' ? this.parts.crashes?.take(stepName(write.key)) : undefined;
     if (crash === 'unrecorded') return this.#die();
-    const verdict = await this.parts.writer.write({ ...write, lease: this.attempt.lease });
+    const verdict = await this.parts.writer.write({ lease: this.attempt.lease, ...write });
     return crash === 'recorded' ? this.#die() : verdict;
   };
 

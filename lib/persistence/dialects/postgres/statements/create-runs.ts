@@ -1,9 +1,10 @@
 import type { NewRun } from '../../../../engine/ports/index.js';
-import type { EngineEvent } from '../../../../engine/state/rows.js';
+import type { EngineEvent, NewStageRun } from '../../../../engine/state/rows.js';
 import type { Statement } from '../../../data-source/statement.js';
 import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
 import { clock, DELAYED, DUE, ENDED, milliseconds, replaced, slotOf } from '../sql.js';
+import { NEW_STAGE_RUN_COLUMNS, newStageRunRow, type NewStageRunRow } from './new-stage-run-row.js';
 
 interface RunRow {
   id: string;
@@ -43,26 +44,12 @@ interface RunRow {
   depth: number;
   origin: string | null;
 }
-interface StageRunRow {
-  id: string;
-  rid: string;
-  node: string;
-  position: number;
-  key: string;
-  stage: string;
-  visit: number;
-  ordinal: number;
-  status: string;
-  skip_reason: string | null;
-  code: string | null;
-  message: string | null;
+interface StageRunRow extends NewStageRunRow {
   job: string | null;
   queue: string | null;
   cap: number | null;
   /** Milliseconds after its run begins. */
   delay: number;
-  output: string | null;
-  outcome: string | null;
 }
 interface VisitRow {
   rid: string;
@@ -108,24 +95,11 @@ const runRows = new RowSet<RunRow>({
   origin: 'json',
 });
 const stageRunRows = new RowSet<StageRunRow>({
-  id: 'uuid',
-  rid: 'uuid',
-  node: 'text',
-  position: 'int',
-  key: 'text',
-  stage: 'text',
-  visit: 'int',
-  ordinal: 'int',
-  status: 'text',
-  skip_reason: 'text',
-  code: 'text',
-  message: 'text',
+  ...NEW_STAGE_RUN_COLUMNS,
   job: 'uuid',
   queue: 'text',
   cap: 'bigint',
   delay: 'float8',
-  output: 'json',
-  outcome: 'text',
 });
 const visitRows = new RowSet<VisitRow>({ rid: 'uuid', node: 'text', visit: 'int', open: 'int' });
 
@@ -217,26 +191,22 @@ export function createRunsValues(offsetMs: number, runs: readonly NewRun[]): unk
     offsetMs,
     ...runRows.values(runs.map(toRunRow)),
     ...stageRunRows.values(
-      runs.flatMap(({ id, transition }) =>
-        transition.stageRuns.map(({ skipReason, failure, job, output = null, outcome = null, ...row }) => ({
-          ...row,
-          output,
-          outcome,
-          rid: id,
-          skip_reason: skipReason,
-          code: failure?.code ?? null,
-          message: failure?.message ?? null,
-          job: job?.id ?? null,
-          queue: job?.queue ?? null,
-          cap: job?.capMs ?? null,
-          delay: job?.delayMs ?? 0,
-        })),
-      ),
+      runs.flatMap(({ id, transition }) => transition.stageRuns.map((row) => stageRunRow(id, row))),
     ),
     ...visitRows.values(
       runs.flatMap(({ id, transition }) => transition.visits.map((visit) => ({ rid: id, ...visit }))),
     ),
   ];
+}
+
+function stageRunRow(runId: string, row: NewStageRun): StageRunRow {
+  const { job } = row;
+  return Object.assign(newStageRunRow(runId, row), {
+    job: job?.id ?? null,
+    queue: job?.queue ?? null,
+    cap: job?.capMs ?? null,
+    delay: job?.delayMs ?? 0,
+  });
 }
 
 function toRunRow(run: NewRun): RunRow {

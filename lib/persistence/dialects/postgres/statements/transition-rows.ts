@@ -1,6 +1,7 @@
 import type { NewJob, Transition } from '../../../../engine/state/rows.js';
 import { RowSet } from '../row-set.js';
 import { CANCEL, EXECUTE } from '../sql.js';
+import { NEW_STAGE_RUN_COLUMNS, newStageRunRow, type NewStageRunRow } from './new-stage-run-row.js';
 
 interface RunRow {
   id: string;
@@ -16,22 +17,6 @@ interface RunRow {
   rerun: boolean;
   definition_version: number | null;
   definition_key: string | null;
-}
-interface StageRunRow {
-  id: string;
-  rid: string;
-  node: string;
-  position: number;
-  key: string;
-  stage: string;
-  visit: number;
-  ordinal: number;
-  status: string;
-  skip_reason: string | null;
-  code: string | null;
-  message: string | null;
-  output: string | null;
-  outcome: string | null;
 }
 interface JobRow {
   id: string;
@@ -82,22 +67,7 @@ const runRows = new RowSet<RunRow>({
   definition_version: 'int',
   definition_key: 'text',
 });
-const stageRunRows = new RowSet<StageRunRow>({
-  id: 'uuid',
-  rid: 'uuid',
-  node: 'text',
-  position: 'int',
-  key: 'text',
-  stage: 'text',
-  visit: 'int',
-  ordinal: 'int',
-  status: 'text',
-  skip_reason: 'text',
-  code: 'text',
-  message: 'text',
-  output: 'json',
-  outcome: 'text',
-});
+const stageRunRows = new RowSet<NewStageRunRow>(NEW_STAGE_RUN_COLUMNS);
 const jobRows = new RowSet<JobRow>({
   id: 'uuid',
   rid: 'uuid',
@@ -142,18 +112,23 @@ export interface RunTransition {
 }
 
 export function transitionValues(offsetMs: number, items: readonly RunTransition[]): unknown[] {
-  const stageRuns = items.flatMap(({ runId, transition }) => transition.stageRuns.map((row) => ({ ...row, runId })));
   const again = items.flatMap(({ runId, transition }) => [
-    ...transition.reopened.map((row) => ({ ...row, runId, reopened: true })),
-    ...transition.requeued.map((row) => ({ ...row, runId, reopened: false })),
+    ...transition.reopened.map((row) => ({ runId, reopened: true, ...row })),
+    ...transition.requeued.map((row) => ({ runId, reopened: false, ...row })),
   ]);
   const jobRow = (runId: string, sid: string, kind: number, { id, queue, capMs, delayMs = 0 }: NewJob): JobRow => ({
-    ...{ id, rid: runId, sid, kind, queue },
+    id,
+    rid: runId,
+    sid,
+    kind,
+    queue,
     cap: capMs,
     delay: delayMs,
   });
   const jobs: JobRow[] = [
-    ...stageRuns.flatMap(({ id, runId, job }) => (job ? [jobRow(runId, id, EXECUTE, job)] : [])),
+    ...items.flatMap(({ runId, transition }) =>
+      transition.stageRuns.flatMap(({ id, job }) => (job ? [jobRow(runId, id, EXECUTE, job)] : [])),
+    ),
     ...again.map(({ id, runId, job }) => jobRow(runId, id, EXECUTE, job)),
     ...items.flatMap(({ runId, transition }) =>
       transition.cancelJobs.map(({ stageRunId, job }) => jobRow(runId, stageRunId, CANCEL, job)),
@@ -163,15 +138,7 @@ export function transitionValues(offsetMs: number, items: readonly RunTransition
     offsetMs,
     ...runRows.values(items.map(toRunRow)),
     ...stageRunRows.values(
-      stageRuns.map(({ runId, skipReason, failure, output = null, outcome = null, ...row }) => ({
-        ...row,
-        output,
-        outcome,
-        rid: runId,
-        skip_reason: skipReason,
-        code: failure?.code ?? null,
-        message: failure?.message ?? null,
-      })),
+      items.flatMap(({ runId, transition }) => transition.stageRuns.map((row) => newStageRunRow(runId, row))),
     ),
     ...jobRows.values(jobs),
     ...againRows.values(again),
