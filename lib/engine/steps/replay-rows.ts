@@ -8,7 +8,7 @@ export type Settled = Exclude<StepOutcome, { kind: 'again' }>;
 
 /** The row of a call as this attempt has written it. */
 export function settledRow(call: AnyCall, outcome: Settled, seq: number): LedgerRow {
-  const settled = { ...emptyRow(call), ...call.row, seq, timedOut: false, reopened: false };
+  const settled = { ...(call.row ?? emptyRow(call)), seq, timedOut: false, reopened: false };
   return outcome.kind === 'completed'
     ? { ...settled, status: 'completed', result: outcome.result, failure: null }
     : { ...settled, status: 'failed', result: null, failure: outcome.failure };

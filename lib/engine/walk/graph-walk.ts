@@ -287,11 +287,13 @@ export class GraphWalk {
     const { output = null, outcome = null, skipReason = null, failure = null, job = null } = of;
     const id = this.context.nextId();
     const visit = this.#visits.next(node.id);
-    // The history of a graph is read in the order in which the run came to its nodes.
-    const place = { node: node.id, position: this.#ordinal, key: node.id, stage: node.type };
     const row: NewStageRun = {
       id,
-      ...place,
+      node: node.id,
+      // The history of a graph is read in the order in which the run came to its nodes.
+      position: this.#ordinal,
+      key: node.id,
+      stage: node.type,
       visit,
       ordinal: this.#ordinal,
       status,

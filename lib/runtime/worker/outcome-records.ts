@@ -64,7 +64,14 @@ export class OutcomeRecords {
     return {
       lane: 'joined',
       record: {
-        ...{ lease, attempt: number, definitionKey, node, key, visit, outcome, events },
+        lease,
+        attempt: number,
+        definitionKey,
+        node,
+        key,
+        visit,
+        outcome,
+        events,
         ...besideOf(attempt, outcome),
       },
     };
