@@ -18,6 +18,7 @@ export function graphWorkbench(registry: DefinitionRegistry, options: ResolvedWo
   return {
     catalogue: (startable, ownerId): GraphCatalogue => ({
       types: types(),
+      published: startable === undefined,
       approvers: Object.keys(options.approvals.resolvers),
       ...(startable && { workflows: [...new Set([...codeIds(), ...startable])], entities }),
       lacksOwner: ownerId === null && owners.rowLevelSecurity !== null,

@@ -47,7 +47,8 @@ export interface DefinitionLookup {
 export interface GraphWorkbench {
   /**
    * @param startable ids of graphs that may be started, beside workflows in code; left out, for what was published once: any id is
-   * taken, and triggers may listen to any entity, since the runs of a graph don't ask who starts them
+   * taken, and triggers may listen to any entity, since the runs of a graph don't ask who starts them; types of expressions are not
+   * looked at again
    * @param ownerId whose the graph is to be; left out: that is not looked at
    */
   catalogue(startable?: readonly string[], ownerId?: string | null): GraphCatalogue;

@@ -2,7 +2,7 @@ import { Environment } from '@marcbachmann/cel-js';
 import { isStoredDate } from '../codec/index.js';
 import { boundName, MAX_OUTPUTS } from './bound-outputs.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
-import { EXPRESSION_VARIABLES, type InputShape } from './expression-scope.js';
+import { EXPRESSION_VARIABLES, type FieldType, type InputShape } from './expression-scope.js';
 
 type Arithmetic = (left: number, right: number) => number;
 
@@ -57,7 +57,28 @@ const base = createEnvironment();
 /** The environment that evaluates: `input` is whatever it is. */
 export const CEL = base.clone().registerVariable('input', 'dyn');
 
-/** An environment that only checks, against what `input` is known to look like. */
-export function typedCel(input: InputShape): Environment {
-  return base.clone().registerVariable('input', { schema: input });
+/**
+ * An environment that only checks, against what `input` is known to look like.
+ *
+ * @param numbers `double`: as they are told from whole ones of a text, `dyn`: as if they were anything
+ */
+export function typedCel(input: InputShape, numbers: 'double' | 'dyn'): Environment {
+  const environment = base.clone();
+  const typeOf = (type: FieldType, name: string): string => {
+    if (typeof type === 'string') return type.replace('double', numbers);
+    const [item] = isListOf(type) ? type : [];
+    const fields = Object.entries(item ?? (type as InputShape)).map(
+      ([field, one]) => [field, typeOf(one, `${name}.${field}`)] as const,
+    );
+    environment.registerType(name, { schema: Object.fromEntries(fields) } as never);
+    return item === undefined ? name : `list<${name}>`;
+  };
+  return environment.registerVariable('input', typeOf(input, OBJECT_OF_INPUT));
+}
+
+/** How the type of `input` is named, and with what all objects inside of it begin. */
+export const OBJECT_OF_INPUT = '$input';
+
+function isListOf(type: FieldType): type is readonly [InputShape] {
+  return Array.isArray(type);
 }

@@ -1,15 +1,15 @@
-import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import type { ParseResult } from '@marcbachmann/cel-js';
 import { cleanText } from '../codec/clean-text.js';
-import { readSafely } from '../codec/read-safely.js';
-import { thrownMessage } from '../codec/thrown-text.js';
-import { type ExpressionFault, findFault } from './allowed-calls.js';
+import { findFault } from './allowed-calls.js';
 import { bindOutputs } from './bound-outputs.js';
-import { CEL, typedCel } from './cel-environment.js';
+import { CEL } from './cel-environment.js';
 import { ExpressionCost } from './cost.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
-import { canGive, type ExpressionResult, RESULT_WORDS } from './expression-result.js';
-import type { ExpressionScope, InputShape } from './expression-scope.js';
+import type { ExpressionResult } from './expression-result.js';
+import type { ExpressionScope } from './expression-scope.js';
+import { faultOf, type LibraryFault } from './library-fault.js';
 import { findForeign, usesOf, type ExpressionUses } from './names.js';
+import { typeFault } from './type-check.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 const EMPTY = { values: 0, longestList: 0, longestText: 0 };
@@ -29,9 +29,6 @@ export interface ExpressionMisfit {
   readonly place: string | undefined;
 }
 
-/** For each shape of an input the environment that checks types against it. */
-const checkers = new WeakMap<InputShape, Environment>();
-
 /** Checks a text as far as that goes without values. Never throws. */
 export function checkExpression(
   text: unknown,
@@ -41,7 +38,7 @@ export function checkExpression(
   const misfit = textMisfit(text);
   if (misfit !== null) return { message: misfit, place: undefined };
   const expression = text as string;
-  let fault: Fault | null;
+  let fault: LibraryFault | null;
   try {
     const { ast } = CEL.parse(expression);
     fault = findFault(ast) ?? findForeign(ast, scope);
@@ -61,33 +58,6 @@ export function checkExpression(
   return { message: cleanText(fault.message, MAX_MESSAGE_LENGTH), place };
 }
 
-type Fault = Pick<ExpressionFault, 'message'> & Partial<ExpressionFault>;
-
-function typeFault(
-  text: string,
-  evaluate: ParseResult,
-  { input }: ExpressionScope,
-  result: ExpressionResult,
-): Fault | null {
-  // Once without the input's types: what it gives at run time, whatever the schema promises.
-  const { valid, type = 'dyn', error } = evaluate.check();
-  if (!valid) return faultOf(error);
-  if (!canGive(type, result)) return { message: `it gives ${type}, not ${RESULT_WORDS[result]}` };
-  if (input === undefined) return null;
-  const typed = checkerOf(input).parse(text).check();
-  if (!typed.valid) return faultOf(typed.error);
-  const given = typed.type ?? 'dyn';
-  return canGive(given, result) ? null : { message: `it gives ${given}, not ${RESULT_WORDS[result]}` };
-}
-
-function checkerOf(input: InputShape): Environment {
-  const known = checkers.get(input);
-  if (known !== undefined) return known;
-  const checker = typedCel(input);
-  checkers.set(input, checker);
-  return checker;
-}
-
 function textMisfit(text: unknown): string | null {
   const { maxLength } = EXPRESSION_LIMITS;
   if (typeof text !== 'string') return `it is no text, but ${text === null ? 'null' : typeof text}`;
@@ -96,19 +66,6 @@ function textMisfit(text: unknown): string | null {
   // A text that a column cannot hold.
   if (cleanText(text, maxLength) !== text) return 'it holds U+0000 or half of a character';
   return null;
-}
-
-function faultOf(error: unknown): Fault {
-  const summary = readSafely(error, 'summary');
-  const start = readSafely(readSafely(error, 'range'), 'start');
-  return {
-    message: (typeof summary === 'string' ? summary : thrownMessage(error))
-      .replace(/\.$/, '')
-      .replaceAll('$input', 'input')
-      // Whoever wrote invoice.paid for a key meant a text.
-      .replace(/^Unknown variable: .*$/, '$&; a text stands in quotes'),
-    ...(typeof start === 'number' ? { at: start } : {}),
-  };
 }
 
 function placeIn(text: string, at: number): string {

@@ -12,12 +12,12 @@ export interface ExpressionScope {
   readonly input?: InputShape | undefined;
 }
 
-/**
- * The fields of an object by name: a CEL type (`string`, `bool`, `list<string>`, `dyn`) or an object again. Numbers are
- * `dyn`, so that whole ones and others mix.
- */
+/** What is known of a value: a CEL type (`string`, `bool`, `double` for any number, `list<string>`, `dyn` for anything), an object, a list of objects. */
+export type FieldType = string | InputShape | readonly [InputShape];
+
+/** The fields of an object by name, and no other. */
 export interface InputShape {
-  readonly [field: string]: string | InputShape;
+  readonly [field: string]: FieldType;
 }
 
 /** The payload of an event, and nothing beside it: what is asked while nothing of a run is loaded. */

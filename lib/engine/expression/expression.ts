@@ -3,13 +3,16 @@ import { evaluationProblem, shortProblem } from './evaluation-problem.js';
 import { EXPRESSION_LIMITS } from './expression-limits.js';
 import type { ExpressionVariable } from './expression-scope.js';
 import { readResult, RESULT_WORDS, type ExpressionResult } from './expression-result.js';
-import { ExpressionValues } from './expression-values.js';
+import { type Extent, ExpressionValues } from './expression-values.js';
 
 /** What an expression gave, as JSON; or why it gave nothing, in a sentence. */
 export type ExpressionAnswer =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 const NO_VALUES = new ExpressionValues({});
+const NO_EXTENT: Extent = { values: 0, longestList: 0, longestText: 0 };
+/** Steps of an expression that is asked while it is compiled, of which a graph has thousands. */
+const MOST_ASKED_AT_ONCE = 1_000;
 
 /** A checked expression. Made by `compileExpression`; keep it, and evaluate it as often as needed. */
 export class Expression {
@@ -46,6 +49,13 @@ export class Expression {
   /** Whether it gives the same whatever the values. */
   get isConstant(): boolean {
     return this.#checked.variables.length === 0 && this.#checked.outputs.length === 0;
+  }
+
+  /** Why one that reads nothing never gives what it is asked for; null where it does, where it reads something, or where asking takes long. */
+  get constantProblem(): string | null {
+    if (!this.isConstant || this.#checked.cost.on(NO_EXTENT) > MOST_ASKED_AT_ONCE) return null;
+    const answer = this.evaluateConstant();
+    return answer.ok ? null : answer.problem;
   }
 
   /** What an expression gives that reads nothing. */

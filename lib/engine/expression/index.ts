@@ -5,6 +5,6 @@ export { EventValue } from './event-value.js';
 export type { Expression, ExpressionAnswer } from './expression.js';
 export { EXPRESSION_LIMITS } from './expression-limits.js';
 export type { ExpressionResult } from './expression-result.js';
-export type { ExpressionScope, ExpressionVariable, InputShape } from './expression-scope.js';
+export type { ExpressionScope, ExpressionVariable, FieldType, InputShape } from './expression-scope.js';
 export { ExpressionValues } from './expression-values.js';
 export type { ExpressionInputs } from './expression-values.js';

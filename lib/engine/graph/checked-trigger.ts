@@ -54,8 +54,9 @@ function readTrigger(given: unknown, path: GraphPath, { problems }: GraphCheck):
  */
 export function compileTrigger(spec: unknown): CompiledTrigger {
   const problems = new GraphProblems();
-  const expressions = new GraphExpressions({ types: {} }, DEFAULT_GRAPH_LIMITS, undefined, problems);
-  const check = new GraphCheck({ types: {} }, DEFAULT_GRAPH_LIMITS, expressions, problems, undefined);
+  const catalogue = { types: {}, published: true };
+  const expressions = new GraphExpressions(catalogue, DEFAULT_GRAPH_LIMITS, undefined, problems);
+  const check = new GraphCheck(catalogue, DEFAULT_GRAPH_LIMITS, expressions, problems, undefined);
   const [trigger] = checkTriggers([spec], { id: null, onBehalf: false }, check);
   const [problem] = problems.list({ triggers: [spec] });
   if (trigger !== undefined && problem === undefined) return trigger;

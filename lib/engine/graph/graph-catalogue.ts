@@ -30,6 +30,11 @@ export interface GraphCatalogue {
   readonly lacksOwner?: boolean;
   /** Names of entities whose changes are told of. Left out: any name is taken. */
   readonly entities?: readonly string[];
+  /**
+   * The graph was published already, so that its types were looked at, by the build that published it: what this build knows more of
+   * expressions keeps no run of it from going on. @default false
+   */
+  readonly published?: boolean;
   readonly limits?: Partial<GraphLimits>;
   /** What holds where a graph says nothing. */
   readonly defaults?: PipelineDefaults;

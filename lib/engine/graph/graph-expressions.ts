@@ -83,7 +83,7 @@ export class GraphExpressions {
 
   #try(text: unknown, gives: ExpressionResult, place: ExpressionPlace, path: GraphPath): Expression | undefined {
     try {
-      return compileExpression(text, this.#scopeOf(place), gives);
+      return this.#giving(compileExpression(text, this.#scopeOf(place), gives), path);
     } catch (error) {
       if (!(error instanceof InvalidExpressionError)) throw error;
       this.problems.add('INVALID_EXPRESSION', path, error.params);
@@ -91,9 +91,18 @@ export class GraphExpressions {
     }
   }
 
+  /** One that reads nothing gives the same to every run: what fails now would fail then. */
+  #giving(expression: Expression, path: GraphPath): Expression | undefined {
+    const message = this.catalogue.published ? null : expression.constantProblem;
+    if (message === null) return expression;
+    this.problems.add('INVALID_EXPRESSION', path, { expression: expression.text.slice(0, 200), message });
+    return undefined;
+  }
+
   #scopeOf(place: ExpressionPlace): ExpressionScope {
     const ofRun = place === 'node' || place === 'people';
-    return { variables: VARIABLES[place], outputs: ofRun, input: ofRun ? this.input : undefined };
+    const input = ofRun && !this.catalogue.published ? this.input : undefined;
+    return { variables: VARIABLES[place], outputs: ofRun, input };
   }
 
   #checkApprovers(name: string | undefined, { text }: Expression, path: GraphPath): void {

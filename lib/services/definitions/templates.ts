@@ -50,7 +50,7 @@ export class Templates {
         for (const { path = [], message } of filled.issues) complain(['example', ...path].join('.'), message);
         continue;
       }
-      const checked = await validateGraph(filled.graph, catalogue);
+      const checked = await validateGraph(filled.graph, { ...catalogue, published: false });
       if (!checked.ok) for (const { path, message } of checked.problems) complain(`graph at ${path}`, message);
     }
     if (problems.length > 0) throw new InvalidOptionsError({ problems });

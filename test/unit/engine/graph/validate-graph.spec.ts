@@ -1,10 +1,12 @@
 import { type GraphProblem, validateGraph } from '../../../../lib/engine/graph/index.js';
 import { ERROR_CODES } from '../../../../lib/errors/index.js';
+import { edge, graphOf } from './faulty/faulty-graph.js';
 import { FAULTY_GRAPHS } from './faulty/index.js';
 import { CATALOGUE, everyType, expenseApproval } from './graphs.js';
+import { asking, OPEN_CONDITIONS, TYPED_INPUT } from './typed-input.js';
 
-async function problemsOf(graph: unknown): Promise<readonly GraphProblem[]> {
-  const validation = await validateGraph(graph, CATALOGUE);
+async function problemsOf(graph: unknown, catalogue = CATALOGUE): Promise<readonly GraphProblem[]> {
+  const validation = await validateGraph(graph, catalogue);
   return validation.ok ? [] : validation.problems;
 }
 
@@ -14,6 +16,60 @@ describe('validateGraph', () => {
     ['every type', everyType()],
   ])('GRAPH-1: takes %s', async (_, graph) => {
     expect(await problemsOf(graph)).toEqual([]);
+  });
+
+  it.each(OPEN_CONDITIONS)('GRAPH-2: takes %s, which no type says anything against', async (text) => {
+    expect(await problemsOf(asking(text))).toEqual([]);
+  });
+
+  it('GRAPH-2: takes an instant, a list, a number and a text where they are wanted', async () => {
+    const graph = graphOf({
+      input: TYPED_INPUT,
+      nodes: [
+        { id: 'w', type: 'wait', config: { until: 'input.name' } },
+        { id: 'v', type: 'wait', config: { until: '"2030-01-01T00:00:00Z"' } },
+        { id: 'l', type: 'loop', config: { forEach: 'input.ok ? input.amounts : input.people' } },
+        { id: 'm', type: 'loop', config: { count: 'input.count * 2' } },
+        { id: 'e', type: 'emit_event', config: { key: 'input.kind + string(input.count)' }, input: 'input' },
+        {
+          id: 'f',
+          type: 'emit_event',
+          config: { key: 'input.any' },
+          input: ['input.order', 'input.ok ? 5 : input.amount'],
+        },
+        { id: 'end', type: 'end' },
+      ],
+      edges: [
+        edge('w', 'v'),
+        edge('v', 'l'),
+        edge('l', 'm', 'each'),
+        edge('m', 'e', 'each'),
+        edge('e', 'm'),
+        edge('m', 'l'),
+        edge('l', 'f'),
+        edge('f', 'end'),
+      ],
+    });
+    expect(await problemsOf(graph)).toEqual([]);
+  });
+
+  it('GRAPH-2: says what an expression gives, and what was wanted', async () => {
+    const said = async (text: string) => (await problemsOf(asking(text))).map(({ message }) => message);
+    expect(await said('input.amount')).toEqual([expect.stringContaining('it gives a number, not true or false')]);
+    expect(await said('input.order')).toEqual([expect.stringContaining('it gives an object, not true or false')]);
+    expect(await said('input.people')).toEqual([expect.stringContaining('it gives a list of objects, not true or')]);
+    expect(await said('input.name.substring(input.count) == "x"')).toEqual([
+      expect.stringContaining('numbers of JSON are double, int() makes whole ones'),
+    ]);
+  });
+
+  it('GRAPH-2: what was published runs on, whatever a later build knows of types', async () => {
+    const published = { ...CATALOGUE, published: true };
+    for (const text of ['input.amount', 'input.nosuch', '1 / 0 > 1']) {
+      expect(await problemsOf(asking(text))).toHaveLength(1);
+      expect(await problemsOf(asking(text), published)).toEqual([]);
+    }
+    expect(await problemsOf(asking('inptu.amount > 5'), published)).toHaveLength(1);
   });
 
   it.each(FAULTY_GRAPHS.map(({ name, graph, problems }) => [name, graph, problems] as const))(

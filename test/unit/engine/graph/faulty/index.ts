@@ -6,6 +6,7 @@ import type { FaultyGraph } from './faulty-graph.js';
 import { SHAPE } from './shape.js';
 import { SIZES } from './sizes.js';
 import { TRIGGERS } from './triggers.js';
+import { TYPES } from './types.js';
 
 export const FAULTY_GRAPHS: readonly FaultyGraph[] = [
   ...SHAPE,
@@ -13,6 +14,7 @@ export const FAULTY_GRAPHS: readonly FaultyGraph[] = [
   ...BODIES,
   ...CONFIGS,
   ...EXPRESSIONS,
+  ...TYPES,
   ...TRIGGERS,
   ...SIZES,
 ];
