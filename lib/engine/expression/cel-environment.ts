@@ -35,7 +35,6 @@ function createEnvironment(): Environment {
   })
     .registerFunction('output(string): dyn', () => null)
     .registerFunction('string(google.protobuf.Timestamp): string', textOf);
-  for (let at = 0; at < MAX_OUTPUTS; at += 1) environment.registerVariable(boundName(at), 'dyn');
   for (const name of EXPRESSION_VARIABLES) {
     if (name !== 'input') environment.registerVariable(name, name === 'now' ? 'google.protobuf.Timestamp' : 'dyn');
   }
@@ -51,33 +50,48 @@ function createEnvironment(): Environment {
     .registerOperator('int == double', (left: bigint, right: number) => Number(left) === right);
 }
 
-/** All but `input`. */
+/** All but `input` and outputs. */
 const base = createEnvironment();
 
-/** The environment that evaluates: `input` is whatever it is. */
+/** The environment that evaluates: `input` and outputs are whatever they are. */
 export const CEL = base.clone().registerVariable('input', 'dyn');
+for (let at = 0; at < MAX_OUTPUTS; at += 1) CEL.registerVariable(boundName(at), 'dyn');
+
+/** What is known of the values that an expression reads: of `input`, and of the outputs in the order of their bound names. */
+export interface TypedValues {
+  readonly input: InputShape | undefined;
+  readonly outputs: readonly (FieldType | undefined)[];
+}
 
 /**
- * An environment that only checks, against what `input` is known to look like.
+ * An environment that only checks, against what values are known to look like.
  *
  * @param numbers `double`: as they are told from whole ones of a text, `dyn`: as if they were anything
  */
-export function typedCel(input: InputShape, numbers: 'double' | 'dyn'): Environment {
+export function typedCel({ input, outputs }: TypedValues, numbers: 'double' | 'dyn'): Environment {
   const environment = base.clone();
+  let objects = 0;
+  /** The name of a field in that of its type, which the library reads: fields may be named as they like. */
+  const plain = (field: string): string =>
+    /^\w+$/.test(field) ? field : `${field.replace(/\W/g, '_')}-${(objects += 1)}`;
   const typeOf = (type: FieldType, name: string): string => {
     if (typeof type === 'string') return type.replace('double', numbers);
     const [item] = isListOf(type) ? type : [];
     const fields = Object.entries(item ?? (type as InputShape)).map(
-      ([field, one]) => [field, typeOf(one, `${name}.${field}`)] as const,
+      ([field, one]) => [field, typeOf(one, `${name}.${plain(field)}`)] as const,
     );
     environment.registerType(name, { schema: Object.fromEntries(fields) } as never);
     return item === undefined ? name : `list<${name}>`;
   };
-  return environment.registerVariable('input', typeOf(input, OBJECT_OF_INPUT));
+  environment.registerVariable('input', typeOf(input ?? 'dyn', `${OBJECT}input`));
+  outputs.forEach((type, at) =>
+    environment.registerVariable(boundName(at), typeOf(type ?? 'dyn', `${OBJECT}output${at}`)),
+  );
+  return environment;
 }
 
-/** How the type of `input` is named, and with what all objects inside of it begin. */
-export const OBJECT_OF_INPUT = '$input';
+/** What the names of types begin with that stand for objects of a known look. */
+export const OBJECT = '$';
 
 function isListOf(type: FieldType): type is readonly [InputShape] {
   return Array.isArray(type);

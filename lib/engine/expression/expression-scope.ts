@@ -10,6 +10,8 @@ export interface ExpressionScope {
   readonly outputs: boolean;
   /** What `input` is known to look like; undefined = anything. */
   readonly input?: InputShape | undefined;
+  /** What outputs are known to look like, by node; each may be null as well, and those of other nodes are anything. */
+  readonly outputTypes?: ReadonlyMap<string, FieldType> | undefined;
 }
 
 /** What is known of a value: a CEL type (`string`, `bool`, `double` for any number, `list<string>`, `dyn` for anything), an object, a list of objects. */

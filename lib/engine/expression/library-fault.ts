@@ -12,7 +12,7 @@ export function faultOf(error: unknown): LibraryFault {
   return {
     message: (typeof summary === 'string' ? summary : thrownMessage(error))
       .replace(/\.$/, '')
-      .replaceAll('$input', 'input')
+      .replace(/\$(input|output)\d*/g, '$1')
       // Whoever wrote invoice.paid for a key meant a text.
       .replace(/^Unknown variable: .*$/, '$&; a text stands in quotes')
       .replace(

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { readSafely } from '../codec/read-safely.js';
-import { OBJECT_OF_INPUT } from './cel-environment.js';
+import { OBJECT } from './cel-environment.js';
 import { callOf } from './syntax.js';
 
 /** What the checker took a part of an expression for. */
@@ -38,7 +38,8 @@ function isOfWholes(node: ASTNode): boolean {
   if (node.op !== '==' && node.op !== '!=' && node.op !== '+' && node.op !== 'in') return false;
   const left = takenFor(node.args[0]);
   const right = takenFor(node.args[1]);
-  if (node.op === 'in') return isObject(right) || (isWhole(left) && isList(right)) || isNumberAmong(left, right);
+  if (node.op === 'in')
+    return isObject(right) || (isWhole(left) && isList(right)) || right?.items === 'null' || isNumberAmong(left, right);
   if (isList(left) && isList(right)) return true;
   if (node.op === '+') return false;
   return isNull(left) || isNull(right) || (isWholeOrOpen(left) && isWholeOrOpen(right));
@@ -58,7 +59,7 @@ function isNumberAmong(number: Taken | undefined, whole: Taken | undefined): boo
 const NUMBERS: readonly (string | undefined)[] = ['int', 'double'];
 
 const isList = (taken: Taken | undefined): boolean => taken?.kind === 'list';
-const isObject = (taken: Taken | undefined): boolean => taken !== undefined && taken.name.startsWith(OBJECT_OF_INPUT);
+const isObject = (taken: Taken | undefined): boolean => taken !== undefined && taken.name.startsWith(OBJECT);
 const isWhole = (taken: Taken | undefined): boolean => isList(taken) || taken?.kind === 'map' || isObject(taken);
 const isWholeOrOpen = (taken: Taken | undefined): boolean => isWhole(taken) || taken?.kind === 'dyn';
 const isNull = (taken: Taken | undefined): boolean => taken?.name === 'null';

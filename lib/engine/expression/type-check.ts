@@ -1,26 +1,31 @@
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
-import { OBJECT_OF_INPUT, typedCel } from './cel-environment.js';
+import type { BoundText } from './bound-outputs.js';
+import { OBJECT, typedCel, type TypedValues } from './cel-environment.js';
 import { canGive, type ExpressionResult, RESULT_WORDS } from './expression-result.js';
-import type { ExpressionScope, InputShape } from './expression-scope.js';
+import type { ExpressionScope } from './expression-scope.js';
 import { faultOf, type LibraryFault } from './library-fault.js';
 import { isStricterThanRuns } from './stricter-than-runs.js';
 
-/** Environments that check types against the shape of an input, the exact one first. */
-const checkers = new WeakMap<InputShape, readonly Environment[]>();
+type Checkers = readonly Environment[];
+
+/** Environments that check types, the exact one first: by what knows the types, and by those that an expression reads. */
+const known = new WeakMap<object, Map<string, Checkers>>();
 
 /** What the types say against an expression that is asked for a result; null where it may give it. */
 export function typeFault(
-  text: string,
+  { text, outputs }: BoundText,
   evaluate: ParseResult,
-  { input }: ExpressionScope,
+  { input, outputTypes }: ExpressionScope,
   result: ExpressionResult,
 ): LibraryFault | null {
-  // Once without the input's types: what it gives at run time, whatever the schema promises.
+  // Once without known types: what it gives at run time, whatever schemas promise.
   const { valid, type = 'dyn', error } = evaluate.check();
   if (!valid) return faultOf(error);
   if (!canGive(type, result)) return misfit(type, result);
-  if (input === undefined) return null;
-  for (const checker of checkersOf(input)) {
+  const values = { input, outputs: outputs.map((node) => outputTypes?.get(node)) };
+  const knower = values.outputs.some((one) => one !== undefined) ? outputTypes : input;
+  if (knower === undefined) return null;
+  for (const checker of checkersOf(values, knower)) {
     const typed = checker.parse(text).check();
     if (typed.valid) return canGive(typed.type ?? 'dyn', result) ? null : misfit(typed.type!, result);
     if (!isStricterThanRuns(typed.error)) return faultOf(typed.error);
@@ -35,14 +40,15 @@ function misfit(type: string, result: ExpressionResult): LibraryFault {
 
 function wordFor(type: string): string {
   if (type === 'double') return 'a number';
-  if (type.startsWith(OBJECT_OF_INPUT)) return 'an object';
-  return type.includes(OBJECT_OF_INPUT) ? 'a list of objects' : type;
+  if (type.startsWith(OBJECT)) return 'an object';
+  return type.includes(OBJECT) ? 'a list of objects' : type;
 }
 
-function checkersOf(input: InputShape): readonly Environment[] {
-  const known = checkers.get(input);
-  if (known !== undefined) return known;
-  const made = [typedCel(input, 'double'), typedCel(input, 'dyn')];
-  checkers.set(input, made);
-  return made;
+function checkersOf(values: TypedValues, knower: object): Checkers {
+  const byOutputs = known.get(knower) ?? new Map<string, Checkers>();
+  known.set(knower, byOutputs);
+  const key = JSON.stringify(values.outputs);
+  const checkers = byOutputs.get(key) ?? [typedCel(values, 'double'), typedCel(values, 'dyn')];
+  byOutputs.set(key, checkers);
+  return checkers;
 }

@@ -55,7 +55,7 @@ function readTrigger(given: unknown, path: GraphPath, { problems }: GraphCheck):
 export function compileTrigger(spec: unknown): CompiledTrigger {
   const problems = new GraphProblems();
   const catalogue = { types: {}, published: true };
-  const expressions = new GraphExpressions(catalogue, DEFAULT_GRAPH_LIMITS, undefined, problems);
+  const expressions = new GraphExpressions(catalogue, DEFAULT_GRAPH_LIMITS, {}, problems);
   const check = new GraphCheck(catalogue, DEFAULT_GRAPH_LIMITS, expressions, problems, undefined);
   const [trigger] = checkTriggers([spec], { id: null, onBehalf: false }, check);
   const [problem] = problems.list({ triggers: [spec] });

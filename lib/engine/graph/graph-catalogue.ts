@@ -7,6 +7,8 @@ import type { GraphLimits } from './graph-limits.js';
 export interface GraphStageType {
   /** What its config must fit; none = it takes no config. */
   readonly config?: ParsableSchema | null;
+  /** What its output is parsed by; none = expressions may read anything of it. */
+  readonly outputSchema?: ParsableSchema | null;
   /** What it may end with, each with an edge of its own. @default ['done'] */
   readonly outcomes?: readonly string[];
   readonly retry?: CompiledRetryPolicy | null;

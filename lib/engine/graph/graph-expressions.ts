@@ -5,7 +5,6 @@ import {
   type ExpressionResult,
   type ExpressionScope,
   type ExpressionVariable,
-  type InputShape,
 } from '../expression/index.js';
 import type { GraphCatalogue } from './graph-catalogue.js';
 import type { GraphLimits } from './graph-limits.js';
@@ -32,6 +31,9 @@ export interface OutputReads {
   readonly outputs: readonly string[];
 }
 
+/** What is known of the values that expressions of a graph read. */
+export type GraphTypes = Pick<ExpressionScope, 'input' | 'outputTypes'>;
+
 /** Compiles the expressions of a graph, complaining about each that is not valid. */
 export class GraphExpressions {
   readonly reads: OutputReads[] = [];
@@ -40,7 +42,7 @@ export class GraphExpressions {
   constructor(
     private readonly catalogue: GraphCatalogue,
     private readonly limits: GraphLimits,
-    private readonly input: InputShape | undefined,
+    private readonly types: GraphTypes,
     private readonly problems: GraphProblems,
   ) {}
 
@@ -101,8 +103,8 @@ export class GraphExpressions {
 
   #scopeOf(place: ExpressionPlace): ExpressionScope {
     const ofRun = place === 'node' || place === 'people';
-    const input = ofRun && !this.catalogue.published ? this.input : undefined;
-    return { variables: VARIABLES[place], outputs: ofRun, input };
+    const types = ofRun && !this.catalogue.published ? this.types : {};
+    return { variables: VARIABLES[place], outputs: ofRun, ...types };
   }
 
   #checkApprovers(name: string | undefined, { text }: Expression, path: GraphPath): void {

@@ -19,6 +19,7 @@ import { type GraphProblem, GraphProblems } from './graph-problem.js';
 import { envelopeSchema, type Graph, graphEdge, type GraphEdge, graphSettings } from './graph-schema.js';
 import { inputSchema, inputShapeOf } from './input-schema.js';
 import { SKIPPED } from './outcome.js';
+import { outputTypesOf } from './output-types.js';
 import { readGraph } from './read-graph.js';
 import { parseWith } from './schema-issues.js';
 
@@ -52,7 +53,8 @@ async function checkGraph(
   parseWith(envelopeSchema, read, { path: [] }, problems);
   // What is of the right kind is looked at, also where something beside it is not.
   const parts = partsOf(read);
-  const expressions = new GraphExpressions(catalogue, limits, parts.shape, problems);
+  const types = { input: parts.shape, outputTypes: outputTypesOf(parts.nodes, catalogue) };
+  const expressions = new GraphExpressions(catalogue, limits, types, problems);
   const retry = readGraphRetry(parts.settings.retry, ['settings', 'retry'], problems);
   const check = new GraphCheck(catalogue, limits, expressions, problems, retry);
 

@@ -9,6 +9,22 @@ export const CATALOGUE: GraphCatalogue = {
     },
     'acme.score': { config: null, outcomes: ['good', 'bad'] },
     'acme.note': {},
+    'acme.rate': {
+      outputSchema: z.object({
+        score: z.number(),
+        good: z.boolean(),
+        by: z.string().optional(),
+        maybe: z.boolean().nullable(),
+        at: z.date(),
+        either: z.union([z.boolean(), z.number()]),
+        made: z.string().transform((text) => text === 'x'),
+        pair: z.tuple([z.boolean()]).rest(z.number()),
+        rows: z.array(z.object({ id: z.string() })),
+        more: z.looseObject({ id: z.string() }),
+        all: z.record(z.string(), z.number()),
+      }),
+    },
+    'acme.flag': { outputSchema: z.boolean() },
     'acme.async': {
       config: z.object({ key: z.string().refine((key) => Promise.resolve(key === 'right'), 'is wrong') }),
     },

@@ -1,5 +1,5 @@
 import type { Graph } from '../../../../lib/engine/graph/index.js';
-import { around } from './faulty/faulty-graph.js';
+import { around, edge, end, graphOf } from './faulty/faulty-graph.js';
 
 /** An input with a field of every kind. */
 export const TYPED_INPUT: NonNullable<Graph['input']> = {
@@ -26,6 +26,8 @@ export const TYPED_INPUT: NonNullable<Graph['input']> = {
     open: { type: 'object', properties: { total: { type: 'number' } }, additionalProperties: true },
     loose: { type: 'object' },
     nothing: { type: 'object', additionalProperties: false },
+    'sum (net, €)': { type: 'object', properties: { value: { type: 'number' } } },
+    'sum_(net,_$)': { type: 'object', properties: { value: { type: 'number' } } },
   },
 };
 
@@ -58,6 +60,7 @@ export const OPEN_CONDITIONS = [
   'input.amounts[input.count] > 1 && input.people[0].age > 1',
   'input.people.exists(p, p.age > 5 && p.name == "x") && input.people.map(p, p.age + 1) == [2]',
   'string(input.amount) == "5" && int(input.amount) == 5 && input.name.substring(int(input.count)) == "x"',
+  'input["sum (net, €)"].value > 5',
   'has(input.nosuch) || has(input.order.nosuch)',
   'timestamp(input.name) < now',
   'true',
@@ -67,3 +70,36 @@ export const OPEN_CONDITIONS = [
 /** A graph whose only condition this is. */
 export const asking = (text: string) =>
   around({ id: 'c', type: 'condition', config: { if: text } }, ['true', 'false'], { input: TYPED_INPUT });
+
+/** Conditions on the outputs of the stages `r` (acme.rate) and `f` (acme.flag), which may have given nothing. */
+export const OPEN_AFTER = [
+  'output("f")',
+  'output("f") == null || output("f") != null && output("r") == null',
+  'output("r").good && output("r").score > 5',
+  'output("r") != null ? output("r").good : false',
+  'output("r").maybe',
+  'output("r").either',
+  'output("r").made',
+  'output("r").pair[0]',
+  'output("r").at == "2030-01-01T00:00:00.000Z"',
+  'has(output("r").nosuch) || has(output("r").by)',
+  'output("r").rows.exists(row, row.id == input.name)',
+  'output("r").more.ready',
+  'output("r").all.x > 5',
+  'output("f") in [null, true] || output("f") in [null]',
+  'output("r") == input.order || output("r").rows == input.people',
+  'dyn(output("r")).nosuch',
+] as const;
+
+/** A graph whose only condition this is, after stages whose outputs are known. */
+export const askingAfter = (text: string) =>
+  graphOf({
+    input: TYPED_INPUT,
+    nodes: [
+      { id: 'r', type: 'acme.rate' },
+      { id: 'f', type: 'acme.flag', when: 'input.ok' },
+      { id: 'c', type: 'condition', config: { if: text } },
+      end,
+    ],
+    edges: [edge('r', 'f'), edge('f', 'c'), edge('c', 'end', 'true'), edge('c', 'end', 'false')],
+  });

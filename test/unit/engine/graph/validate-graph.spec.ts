@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { type GraphProblem, validateGraph } from '../../../../lib/engine/graph/index.js';
 import { ERROR_CODES } from '../../../../lib/errors/index.js';
 import { edge, graphOf } from './faulty/faulty-graph.js';
 import { FAULTY_GRAPHS } from './faulty/index.js';
 import { CATALOGUE, everyType, expenseApproval } from './graphs.js';
-import { asking, OPEN_CONDITIONS, TYPED_INPUT } from './typed-input.js';
+import { asking, askingAfter, OPEN_AFTER, OPEN_CONDITIONS, TYPED_INPUT } from './typed-input.js';
 
 async function problemsOf(graph: unknown, catalogue = CATALOGUE): Promise<readonly GraphProblem[]> {
   const validation = await validateGraph(graph, catalogue);
@@ -20,6 +21,19 @@ describe('validateGraph', () => {
 
   it.each(OPEN_CONDITIONS)('GRAPH-2: takes %s, which no type says anything against', async (text) => {
     expect(await problemsOf(asking(text))).toEqual([]);
+  });
+
+  it.each(OPEN_AFTER)('GRAPH-2: takes %s, which no output says anything against', async (text) => {
+    expect(await problemsOf(askingAfter(text))).toEqual([]);
+  });
+
+  it('GRAPH-2: takes any output of a schema that is none of zod, or that cannot be read', async () => {
+    const foreign = { safeParseAsync: () => Promise.reject(new Error('never asked')) };
+    const broken = { ...foreign, _zod: { def: { type: 'nope' } } };
+    for (const outputSchema of [foreign, broken, null, z.json(), z.lazy(() => z.never())]) {
+      const types = { ...CATALOGUE.types, 'acme.flag': { outputSchema } };
+      expect(await problemsOf(askingAfter('output("f").anything'), { ...CATALOGUE, types })).toEqual([]);
+    }
   });
 
   it('GRAPH-2: takes an instant, a list, a number and a text where they are wanted', async () => {

@@ -1,4 +1,4 @@
-import { TYPED_INPUT } from '../typed-input.js';
+import { askingAfter, TYPED_INPUT } from '../typed-input.js';
 import { around, edge, end, type FaultyGraph, graphOf, note } from './faulty-graph.js';
 
 const input = { input: TYPED_INPUT };
@@ -9,6 +9,12 @@ const bad = (name: string, text: string): FaultyGraph => ({
   name,
   graph: around({ id: 'c', type: 'condition', config: { if: text } }, ['true', 'false'], input),
   problems: [fault('$.nodes[1].config.if')],
+});
+/** The same, after stages whose outputs are known. */
+const badAfter = (name: string, text: string): FaultyGraph => ({
+  name,
+  graph: askingAfter(text),
+  problems: [fault('$.nodes[2].config.if')],
 });
 const wait = (name: string, config: object, at: string): FaultyGraph => ({
   name,
@@ -52,6 +58,14 @@ export const TYPES: readonly FaultyGraph[] = [
   bad('a fault beside what types say nothing of', '(input.ok ? input.amount : 0) > 5 && input.nosuch'),
   bad('a fault beside a number among numbers', 'input.amount in [1, 2] && input.order.nosuch == 1'),
   bad('a number that is divided by nothing', '1 / 0 > 1'),
+  badAfter('a condition that is the output of a stage, an object', 'output("r")'),
+  badAfter('a condition that is a number of an output', 'output("r").score'),
+  badAfter('a condition that is a number of an output, and one of the input', 'input.ok && output("r").score'),
+  badAfter('a field that an output does not have', 'output("r").scroe > 5'),
+  badAfter('a field that the items of an output do not have', 'output("r").rows.exists(row, row.ID == "x")'),
+  badAfter('a field of an output that is true or false', 'output("f").good'),
+  badAfter('outputs that do not compare', 'output("f") == output("r").score'),
+  badAfter('a field of the input that there is not, beside outputs', 'output("f") || input.nosuch'),
   wait('a wait for a condition that is a number', { condition: 'input.amount' }, 'condition'),
   wait('a wait until a number', { until: 'input.amount' }, 'until'),
   wait('a wait until true', { until: 'input.ok' }, 'until'),
