@@ -1,18 +1,24 @@
 import { z } from 'zod';
 import type { ParsableSchema } from '../definition/index.js';
-import type { FieldType } from '../expression/index.js';
+import type { FieldType, InputShape } from '../expression/index.js';
+import { builtInOutput } from './built-in-outputs.js';
 import { fieldTypeOf } from './field-type.js';
 import type { GraphCatalogue } from './graph-catalogue.js';
 import type { GraphInputPart } from './input-schema.js';
+import { isBuiltInType } from './node-schemas.js';
 
-/** What the outputs of a graph's nodes look like, by node, where the schema of a stage says so. */
-export function outputTypesOf(nodes: readonly unknown[], { types }: GraphCatalogue): ReadonlyMap<string, FieldType> {
+/** What the outputs of a graph's nodes look like, by node, where their type or the schema of a stage says so. */
+export function outputTypesOf(
+  nodes: readonly unknown[],
+  { types }: GraphCatalogue,
+  input: InputShape | undefined,
+): ReadonlyMap<string, FieldType> {
   const known = new Map<string, FieldType>();
   for (const node of nodes) {
-    const { id, type } = (node ?? {}) as { readonly id?: unknown; readonly type?: unknown };
-    if (typeof id !== 'string' || typeof type !== 'string' || !Object.hasOwn(types, type)) continue;
-    const schema = types[type]!.outputSchema;
-    const found = schema ? typeOfSchema(schema) : 'dyn';
+    const { id, type, config } = (node ?? {}) as Readonly<Record<'id' | 'type' | 'config', unknown>>;
+    if (typeof id !== 'string' || typeof type !== 'string') continue;
+    const schema = Object.hasOwn(types, type) ? types[type]!.outputSchema : undefined;
+    const found = isBuiltInType(type) ? builtInOutput(type, config, input) : schema ? typeOfSchema(schema) : 'dyn';
     if (found !== 'dyn') known.set(id, found);
   }
   return known;

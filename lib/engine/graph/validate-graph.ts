@@ -53,7 +53,7 @@ async function checkGraph(
   parseWith(envelopeSchema, read, { path: [] }, problems);
   // What is of the right kind is looked at, also where something beside it is not.
   const parts = partsOf(read);
-  const types = { input: parts.shape, outputTypes: outputTypesOf(parts.nodes, catalogue) };
+  const types = { input: parts.shape, outputTypes: outputTypesOf(parts.nodes, catalogue, parts.shape) };
   const expressions = new GraphExpressions(catalogue, limits, types, problems);
   const retry = readGraphRetry(parts.settings.retry, ['settings', 'retry'], problems);
   const check = new GraphCheck(catalogue, limits, expressions, problems, retry);

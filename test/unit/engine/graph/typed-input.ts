@@ -91,6 +91,37 @@ export const OPEN_AFTER = [
   'dyn(output("r")).nosuch',
 ] as const;
 
+/** Conditions in the body of `l`, a loop over `input.people`, after the condition `c` and the branch `b`. */
+export const OPEN_IN_LOOP = [
+  'output("l").index > 0 && output("l").index < output("l").count - 1',
+  'output("l").item.age > 5 && output("l").item.name == input.name',
+  'size(output("l").items) == 3 && output("l").items[0].anything',
+  'output("l") != null && has(output("l").item)',
+  'output("c") || output("b") == "a" || output("b") == "else"',
+  '"x" in output("p").branches',
+] as const;
+
+/** A graph that asks this in a loop. */
+export const askingInLoop = (text: string, config: object = { forEach: 'input.people' }) =>
+  graphOf({
+    input: TYPED_INPUT,
+    nodes: [
+      { id: 'c', type: 'condition', config: { if: 'input.ok' } },
+      { id: 'b', type: 'branch', config: { cases: [{ outcome: 'a', if: 'input.ok' }] } },
+      { id: 'p', type: 'parallel', config: { join: 'all', branches: [{ outcome: 'x' }, { outcome: 'y' }] } },
+      { id: 'x', type: 'acme.note' },
+      { id: 'y', type: 'acme.note' },
+      { id: 'l', type: 'loop', config },
+      { id: 'd', type: 'condition', config: { if: text } },
+      end,
+    ],
+    edges: [
+      ...[edge('c', 'b', 'true'), edge('c', 'b', 'false'), edge('b', 'p', 'a'), edge('b', 'p', 'else')],
+      ...[edge('p', 'x', 'x'), edge('p', 'y', 'y'), edge('x', 'p'), edge('y', 'p'), edge('p', 'l')],
+      ...[edge('l', 'd', 'each'), edge('d', 'l', 'true'), edge('d', 'l', 'false'), edge('l', 'end')],
+    ],
+  });
+
 /** A graph whose only condition this is, after stages whose outputs are known. */
 export const askingAfter = (text: string) =>
   graphOf({

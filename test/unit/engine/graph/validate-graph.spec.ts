@@ -4,7 +4,15 @@ import { ERROR_CODES } from '../../../../lib/errors/index.js';
 import { edge, graphOf } from './faulty/faulty-graph.js';
 import { FAULTY_GRAPHS } from './faulty/index.js';
 import { CATALOGUE, everyType, expenseApproval } from './graphs.js';
-import { asking, askingAfter, OPEN_AFTER, OPEN_CONDITIONS, TYPED_INPUT } from './typed-input.js';
+import {
+  asking,
+  askingAfter,
+  askingInLoop,
+  OPEN_AFTER,
+  OPEN_IN_LOOP,
+  OPEN_CONDITIONS,
+  TYPED_INPUT,
+} from './typed-input.js';
 
 async function problemsOf(graph: unknown, catalogue = CATALOGUE): Promise<readonly GraphProblem[]> {
   const validation = await validateGraph(graph, catalogue);
@@ -26,6 +34,17 @@ describe('validateGraph', () => {
   it.each(OPEN_AFTER)('GRAPH-2: takes %s, which no output says anything against', async (text) => {
     expect(await problemsOf(askingAfter(text))).toEqual([]);
   });
+
+  it.each(OPEN_IN_LOOP)('GRAPH-2: takes %s in a loop', async (text) => {
+    expect(await problemsOf(askingInLoop(text))).toEqual([]);
+  });
+
+  it.each(['input.any', 'input.loose', 'input.open.list', 'output("c") ? input.people : input.amounts', '[{"id": 5}]'])(
+    'GRAPH-2: takes any field of the items of %s',
+    async (forEach) => {
+      expect(await problemsOf(askingInLoop('output("l").item.nosuch.either', { forEach }))).toEqual([]);
+    },
+  );
 
   it('GRAPH-2: takes any output of a schema that is none of zod, or that cannot be read', async () => {
     const foreign = { safeParseAsync: () => Promise.reject(new Error('never asked')) };

@@ -62,7 +62,7 @@ export const EXPRESSIONS: readonly FaultyGraph[] = [
   },
   {
     name: 'the output of the node itself',
-    graph: condition('output("c") == 1'),
+    graph: condition('output("c") == true'),
     problems: [['OUTPUT_NOT_AVAILABLE', '$.nodes[1].config.if']],
   },
   {

@@ -1,4 +1,4 @@
-import { askingAfter, TYPED_INPUT } from '../typed-input.js';
+import { askingAfter, askingInLoop, TYPED_INPUT } from '../typed-input.js';
 import { around, edge, end, type FaultyGraph, graphOf, note } from './faulty-graph.js';
 
 const input = { input: TYPED_INPUT };
@@ -15,6 +15,11 @@ const badAfter = (name: string, text: string): FaultyGraph => ({
   name,
   graph: askingAfter(text),
   problems: [fault('$.nodes[2].config.if')],
+});
+const badInLoop = (name: string, text: string, config?: object): FaultyGraph => ({
+  name,
+  graph: askingInLoop(text, config),
+  problems: [fault('$.nodes[6].config.if')],
 });
 const wait = (name: string, config: object, at: string): FaultyGraph => ({
   name,
@@ -66,6 +71,16 @@ export const TYPES: readonly FaultyGraph[] = [
   badAfter('a field of an output that is true or false', 'output("f").good'),
   badAfter('outputs that do not compare', 'output("f") == output("r").score'),
   badAfter('a field of the input that there is not, beside outputs', 'output("f") || input.nosuch'),
+  badInLoop('a condition that is the turn of a loop', 'output("l")'),
+  badInLoop('a condition that is the index of a turn', 'output("l").index'),
+  badInLoop('a field that no turn has', 'output("l").indx > 0'),
+  badInLoop('a field that the items of a loop do not have', 'output("l").item.nam == "x"'),
+  badInLoop('a number of an item that is asked', 'output("l").item.age'),
+  badInLoop('an item of numbers that has fields', 'output("l").item.age > 5', { forEach: ' input.amounts ' }),
+  badInLoop('an item of a loop that counts', 'output("l").item == 1', { count: 3 }),
+  badInLoop('a condition that is a branch', 'output("b")'),
+  badInLoop('a condition that is a parallel node', 'output("p")'),
+  badInLoop('a condition that has fields', 'output("c").result'),
   wait('a wait for a condition that is a number', { condition: 'input.amount' }, 'condition'),
   wait('a wait until a number', { until: 'input.amount' }, 'until'),
   wait('a wait until true', { until: 'input.ok' }, 'until'),
