@@ -146,6 +146,23 @@ describe('graphs that are kept', () => {
     }
   });
 
+  it('GRAPH-2: validate knows what a stage gives by its output schema', async () => {
+    const asked = (text: string) => {
+      const { nodes, edges, ...head } = expenseGraph();
+      const ways = ['true', 'false'].map((outcome) => ({ from: 'more', outcome, to: 'done' }));
+      return {
+        ...head,
+        nodes: [...nodes, { id: 'more', type: 'condition', config: { if: text } }],
+        edges: [...edges.filter(({ from }) => from !== 'pay'), { from: 'pay', to: 'more' }, ...ways],
+      };
+    };
+    const said = async (text: string) =>
+      (await as(team, () => definitions.validate(asked(text)))).problems.map(({ code, path }) => `${code} ${path}`);
+    expect(await said('output("pay").paid > 5 && output("pay").by == "sepa" && output("note") == null')).toEqual([]);
+    for (const text of ['output("pay").payed > 5', 'output("pay").paid', 'output("pay").by == 5'])
+      expect(await said(text)).toEqual(['INVALID_EXPRESSION $.nodes[4].config.if']);
+  });
+
   it('GRAPH-2: what may be started is known: code, published graphs of the owner, the graph itself', async () => {
     const starting = (workflow: string) => ({
       id: 'outer',

@@ -2,6 +2,8 @@ import type { TestingModule } from '@nestjs/testing';
 import { ClsServiceManager } from 'nestjs-cls';
 import { DefinitionsService, WorkflowService, type WorkflowModuleOptions } from 'nestjs-workflow-engine';
 import { DataSource } from 'typeorm';
+import { z } from 'zod';
+import { validateGraph } from '../../lib/engine/graph/index.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { startApp } from './app.js';
 import { EXPENSES, expenseGraph, InCode, Note, payments } from './expenses.js';
@@ -154,6 +156,35 @@ describe('graphs that were published', () => {
       await third.close();
     }
     expect((await as('a', () => workflows.get(run))).status).toBe('CANCELLED');
+  });
+
+  it('GRAPH-2: what an earlier build published, knowing less of types, runs on, and is published no more', async () => {
+    const asked = (text: string) => {
+      const graph = expenseGraph('sepa', id);
+      return {
+        ...graph,
+        nodes: graph.nodes.map((node) => (node.id === 'large' ? { ...node, config: { if: text } } : node)),
+      };
+    };
+    const text = 'input.amount >= 1000 || input.amount';
+    const { fingerprint } = await as('a', () => definitions.publish(asked('input.amount >= 1000')));
+    const refused = expect.objectContaining({ code: 'INVALID_EXPRESSION', path: '$.nodes[0].config.if' }) as unknown;
+    await expect(as('a', () => definitions.publish(asked(text)))).rejects.toMatchObject({ problems: [refused] });
+    const validation = await validateGraph(asked(text), {
+      types: { 'acme.pay': { config: z.any() }, 'acme.note': {} },
+      published: true,
+    });
+    const earlier = validation.ok ? validation.graph.fingerprint : '';
+    await front
+      .get(DataSource)
+      .query(`UPDATE workflow_graphs SET source = $1, fingerprint = $2 WHERE fingerprint = $3 AND definition_id = $4`, [
+        JSON.stringify(asked(text)),
+        earlier,
+        fingerprint,
+        id,
+      ]);
+    await result('a', await start('a', 1200));
+    expect(payments).toEqual([{ amount: 1200, method: 'sepa' }]);
   });
 
   it('OWNER-4: what is stored under a key and is not what was published is not run', async () => {
