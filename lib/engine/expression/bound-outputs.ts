@@ -18,8 +18,16 @@ export interface BoundText {
   readonly outputs: readonly string[];
 }
 
-/** Puts a variable of ours in place of each `output("node")`, filled up with blanks, so that every place stays what it is. */
-export function bindOutputs(text: string, ast: ASTNode): BoundText | ExpressionFault {
+/**
+ * Puts a variable of ours in place of each `output("node")`, filled up with blanks, so that every place stays what it is.
+ *
+ * @param nameOf the variable of a node, or of the output that is met as the nth: one of `boundName`
+ */
+export function bindOutputs(
+  text: string,
+  ast: ASTNode,
+  nameOf: (node: string, at: number) => string = (_node, at) => boundName(at),
+): BoundText | ExpressionFault {
   const outputs: string[] = [];
   let bound = text;
   let fault: ExpressionFault | null = null;
@@ -31,7 +39,8 @@ export function bindOutputs(text: string, ast: ASTNode): BoundText | ExpressionF
     if (call?.name === 'output' && isText(name)) {
       if (!outputs.includes(name.args)) outputs.push(name.args);
       const { start, end } = node;
-      bound = bound.slice(0, start) + boundName(outputs.indexOf(name.args)).padEnd(end - start) + bound.slice(end);
+      bound =
+        bound.slice(0, start) + nameOf(name.args, outputs.indexOf(name.args)).padEnd(end - start) + bound.slice(end);
     }
     childrenOf(node).forEach(visit);
   };

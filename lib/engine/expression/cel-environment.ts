@@ -57,10 +57,10 @@ const base = createEnvironment();
 export const CEL = base.clone().registerVariable('input', 'dyn');
 for (let at = 0; at < MAX_OUTPUTS; at += 1) CEL.registerVariable(boundName(at), 'dyn');
 
-/** What is known of the values that an expression reads: of `input`, and of the outputs in the order of their bound names. */
+/** What is known of the values that expressions read: of `input`, and of outputs, each bound by its place here. */
 export interface TypedValues {
-  readonly input: InputShape | undefined;
-  readonly outputs: readonly (FieldType | undefined)[];
+  readonly input: FieldType;
+  readonly outputs: readonly FieldType[];
 }
 
 /**
@@ -70,23 +70,27 @@ export interface TypedValues {
  */
 export function typedCel({ input, outputs }: TypedValues, numbers: 'double' | 'dyn'): Environment {
   const environment = base.clone();
+  /** Nodes of one stage give the same, which is registered once: a type takes longer the more there are. */
+  const named = new Map<FieldType, string>();
   let objects = 0;
   /** The name of a field in that of its type, which the library reads: fields may be named as they like. */
   const plain = (field: string): string =>
     /^\w+$/.test(field) ? field : `${field.replace(/\W/g, '_')}-${(objects += 1)}`;
   const typeOf = (type: FieldType, name: string): string => {
     if (typeof type === 'string') return type.replace('double', numbers);
+    const there = named.get(type);
+    if (there !== undefined) return there;
     const [item] = isListOf(type) ? type : [];
     const fields = Object.entries(item ?? (type as InputShape)).map(
       ([field, one]) => [field, typeOf(one, `${name}.${plain(field)}`)] as const,
     );
     environment.registerType(name, { schema: Object.fromEntries(fields) } as never);
-    return item === undefined ? name : `list<${name}>`;
+    const given = item === undefined ? name : `list<${name}>`;
+    named.set(type, given);
+    return given;
   };
-  environment.registerVariable('input', typeOf(input ?? 'dyn', `${OBJECT}input`));
-  outputs.forEach((type, at) =>
-    environment.registerVariable(boundName(at), typeOf(type ?? 'dyn', `${OBJECT}output${at}`)),
-  );
+  environment.registerVariable('input', typeOf(input, `${OBJECT}input`));
+  outputs.forEach((type, at) => environment.registerVariable(boundName(at), typeOf(type, `${OBJECT}output${at}`)));
   return environment;
 }
 

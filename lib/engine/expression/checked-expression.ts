@@ -45,7 +45,7 @@ export function checkExpression(
     const bound = fault ?? bindOutputs(expression, ast);
     if ('text' in bound) {
       const evaluate = CEL.parse(bound.text);
-      fault = typeFault(bound, evaluate, scope, result);
+      fault = typeFault({ text: expression, ast, evaluate }, scope, result);
       const cost = new ExpressionCost(evaluate.ast);
       if (fault === null && cost.on(EMPTY) <= EXPRESSION_LIMITS.maxSteps)
         return { evaluate, cost, ...usesOf(ast), outputs: bound.outputs };

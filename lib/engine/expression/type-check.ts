@@ -1,32 +1,43 @@
-import type { Environment, ParseResult } from '@marcbachmann/cel-js';
-import type { BoundText } from './bound-outputs.js';
-import { OBJECT, typedCel, type TypedValues } from './cel-environment.js';
+import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
+import { bindOutputs, boundName, MAX_OUTPUTS } from './bound-outputs.js';
+import { OBJECT, typedCel } from './cel-environment.js';
 import { canGive, type ExpressionResult, RESULT_WORDS } from './expression-result.js';
 import type { ExpressionScope } from './expression-scope.js';
 import { faultOf, type LibraryFault } from './library-fault.js';
 import { isStricterThanRuns } from './stricter-than-runs.js';
 
-type Checkers = readonly Environment[];
+/** What the expressions of one graph are checked against: environments, the exact one first, and the variables of outputs in them. */
+interface Checkers {
+  readonly environments: readonly Environment[];
+  readonly outputs: ReadonlyMap<string, string>;
+  /** Of outputs that may be anything. */
+  readonly anyOutput: string;
+}
 
-/** Environments that check types, the exact one first: by what knows the types, and by those that an expression reads. */
-const known = new WeakMap<object, Map<string, Checkers>>();
+/** An expression before it is checked against types. */
+interface Untyped {
+  readonly text: string;
+  readonly ast: ASTNode;
+  /** With its outputs bound. */
+  readonly evaluate: ParseResult;
+}
 
 /** What the types say against an expression that is asked for a result; null where it may give it. */
 export function typeFault(
-  { text, outputs }: BoundText,
-  evaluate: ParseResult,
-  { input, outputTypes }: ExpressionScope,
+  { text, ast, evaluate }: Untyped,
+  scope: ExpressionScope,
   result: ExpressionResult,
 ): LibraryFault | null {
   // Once without known types: what it gives at run time, whatever schemas promise.
   const { valid, type = 'dyn', error } = evaluate.check();
   if (!valid) return faultOf(error);
   if (!canGive(type, result)) return misfit(type, result);
-  const values = { input, outputs: outputs.map((node) => outputTypes?.get(node)) };
-  const knower = values.outputs.some((one) => one !== undefined) ? outputTypes : input;
-  if (knower === undefined) return null;
-  for (const checker of checkersOf(values, knower)) {
-    const typed = checker.parse(text).check();
+  const checkers = checkersOf(scope);
+  if (checkers === null) return null;
+  const bound = bindOutputs(text, ast, (node) => checkers.outputs.get(node) ?? checkers.anyOutput);
+  if (!('text' in bound)) return bound;
+  for (const environment of checkers.environments) {
+    const typed = environment.parse(bound.text).check();
     if (typed.valid) return canGive(typed.type ?? 'dyn', result) ? null : misfit(typed.type!, result);
     if (!isStricterThanRuns(typed.error)) return faultOf(typed.error);
     // Nothing that fails when it runs: so as if numbers were anything, which finds what stands beside it.
@@ -44,11 +55,21 @@ function wordFor(type: string): string {
   return type.includes(OBJECT) ? 'a list of objects' : type;
 }
 
-function checkersOf(values: TypedValues, knower: object): Checkers {
-  const byOutputs = known.get(knower) ?? new Map<string, Checkers>();
-  known.set(knower, byOutputs);
-  const key = JSON.stringify(values.outputs);
-  const checkers = byOutputs.get(key) ?? [typedCel(values, 'double'), typedCel(values, 'dyn')];
-  byOutputs.set(key, checkers);
+/** By the object that knows the types: one for each graph. */
+const known = new WeakMap<object, Checkers>();
+
+function checkersOf({ input, outputTypes }: ExpressionScope): Checkers | null {
+  const knower = outputTypes !== undefined && outputTypes.size > 0 ? outputTypes : input;
+  if (knower === undefined) return null;
+  const there = known.get(knower);
+  if (there !== undefined) return there;
+  const types = [...(outputTypes ?? [])].slice(0, MAX_OUTPUTS);
+  const values = { input: input ?? 'dyn', outputs: [...types.map(([, type]) => type), 'dyn'] };
+  const checkers = {
+    environments: [typedCel(values, 'double'), typedCel(values, 'dyn')],
+    outputs: new Map(types.map(([node], at) => [node, boundName(at)])),
+    anyOutput: boundName(types.length),
+  };
+  known.set(knower, checkers);
   return checkers;
 }
