@@ -125,7 +125,7 @@ export function assembleRuntime(parts: EngineRuntimeParts): EngineRuntime {
   const live = new LiveAttempts();
   const cancelled = new CancelledRuns();
   const stages = new ServedStages(definitions);
-  const unserved = new UnservedDefinitions(stages, log, options.versionDeferDelayMs);
+  const unserved = new UnservedDefinitions({ definitions, log, deferMs: options.versionDeferDelayMs });
   const liveSteps = new LiveSteps();
   const writer = new StepWriter({ store, outages, pauses });
   const heartbeat = new Heartbeat({

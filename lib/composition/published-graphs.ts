@@ -8,7 +8,7 @@ import type { RuntimeDefinition } from '../runtime/execution/definition-source.j
 import type { GraphWorkbench, StartableDefinition } from '../services/engine-port.js';
 
 export interface PublishedGraphsParts {
-  readonly store: Pick<WorkflowStore, 'graphByKey' | 'startableGraph'>;
+  readonly store: Pick<WorkflowStore, 'graphByKey' | 'graphExists' | 'startableGraph'>;
   readonly workbench: GraphWorkbench;
   readonly limits: TurnLimits;
   readonly log: Pick<RuntimeLog, 'warn'>;
@@ -57,6 +57,13 @@ export class PublishedGraphs {
     return loading;
   }
 
+  /** Whether there is such a graph, and not for this owner. */
+  async isOthers(key: string, ownerId: string | null): Promise<boolean> {
+    const parsed = parseKey(key);
+    if (!parsed || (await this.#parts.store.graphByKey(parsed, ownerId))) return false;
+    return this.#parts.store.graphExists(parsed);
+  }
+
   /** What a start of this owner's takes: one cheap read, and a second one for what is not at hand. */
   async startable(
     definitionId: string,
@@ -75,7 +82,9 @@ export class PublishedGraphs {
   async #read(key: string, parsed: GraphKey, ownerId: string | null): Promise<ServedGraph | undefined> {
     const row = await this.#parts.store.graphByKey(parsed, ownerId);
     const served = row && (await this.#compile(key, row));
-    if (served) this.#keep(key, served);
+    if (!served) return undefined;
+    this.#keep(key, served);
+    this.#told.delete(key);
     return served;
   }
 
@@ -111,7 +120,10 @@ export class PublishedGraphs {
   #tell(key: string, why: string): void {
     if (this.#told.has(key) || this.#told.size > MOST_KEPT) return;
     this.#told.add(key);
-    this.#parts.log.warn(`The graph ${key} can't be served by this build: ${why}`);
+    this.#parts.log.warn(
+      `The graph ${key} can't be served by this build: ${why}. It is left to processes that have what it names; to serve it here ` +
+        'too, give this build what is missing.',
+    );
   }
 }
 

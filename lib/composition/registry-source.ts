@@ -1,19 +1,27 @@
 import type { DefinitionRegistry } from '../discovery/index.js';
 import { isIdentifier } from '../engine/definition/identifier.js';
 import { UnknownWorkflowError } from '../errors/index.js';
-import type { DefinitionSource, RunnableStage } from '../runtime/execution/definition-source.js';
+import type { DefinitionSource, RunnableStage, RuntimeDefinition } from '../runtime/execution/definition-source.js';
 import type { DefinitionLookup } from '../services/engine-port.js';
 import type { PublishedGraphs } from './published-graphs.js';
 
 /** The registry, and graphs that were published, as the runtime asks them. */
 export function definitionSource(registry: DefinitionRegistry, graphs: PublishedGraphs): DefinitionSource {
+  const refresh = async (key: string, ownerId: string | null): Promise<void> => {
+    const [scan] = await Promise.allSettled([registry.refresh()]);
+    if (registry.byKey(key) || (await graphs.load(key, ownerId))) return;
+    // A module that is refused takes nothing from graphs, and is told of where nothing else was meant.
+    if (scan.status === 'rejected') throw scan.reason;
+  };
+  const byKey = (key: string): RuntimeDefinition | undefined => registry.byKey(key) ?? graphs.byKey(key);
   return {
-    byKey: (key) => registry.byKey(key) ?? graphs.byKey(key),
+    byKey,
     stageType: (stage) => registry.stageType(stage),
     stageIdOf: (stageClass) => registry.stageIdOf(stageClass),
-    refresh: async (key, ownerId) => {
-      await registry.refresh();
-      if (!registry.byKey(key)) await graphs.load(key, ownerId);
+    refresh,
+    mayServe: async (key, ownerId) => {
+      await refresh(key, ownerId);
+      return byKey(key) !== undefined || (await graphs.isOthers(key, ownerId));
     },
     resolve: (type, request) => registry.resolve<RunnableStage & object>(type, request),
   };

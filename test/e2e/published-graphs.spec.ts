@@ -1,3 +1,5 @@
+import { Module } from '@nestjs/common';
+import { LazyModuleLoader } from '@nestjs/core';
 import type { TestingModule } from '@nestjs/testing';
 import { ClsServiceManager } from 'nestjs-cls';
 import { DefinitionsService, WorkflowService, type WorkflowModuleOptions } from 'nestjs-workflow-engine';
@@ -5,8 +7,9 @@ import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { validateGraph } from '../../lib/engine/graph/index.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 import { startApp } from './app.js';
-import { EXPENSES, expenseGraph, InCode, Note, payments } from './expenses.js';
+import { EXPENSES, expenseGraph, InCode, Note, Pay, payments } from './expenses.js';
 
 const cls = ClsServiceManager.getClsService();
 
@@ -206,5 +209,36 @@ describe('graphs that were published', () => {
       await third.close();
     }
     await as('a', () => workflows.cancel(run));
+  });
+});
+
+@Module({ providers: [Pay] })
+class PayModule {}
+
+/** The only process that executes lacks a stage at first. */
+describe('graphs that a process could not serve', () => {
+  it('GHOST-3: their runs go on there once what they name has come, without a restart', async () => {
+    const database = await freshDatabase();
+    const front = await startApp({ database, providers: EXPENSES, workflow: { worker: false } });
+    const worker = await startApp({
+      database,
+      providers: [Note, InCode],
+      workflow: { versionDeferDelay: '1s', worker: { pollInterval: '100ms' } },
+    });
+    try {
+      await front.get(DefinitionsService).publish(expenseGraph('late', 'late'));
+      const { run } = await front.get(WorkflowService).start('late', { amount: 3 });
+      const jobs = () =>
+        front
+          .get(DataSource)
+          .query<{ n: number }[]>(`SELECT count(*)::int AS n FROM workflow_stage_runs WHERE deferrals > 0`);
+      await until(async () => (await jobs())[0]!.n > 0);
+      await worker.get(LazyModuleLoader, { strict: false }).load(() => PayModule);
+      await front.get(WorkflowService).result(run, { timeout: '30s' });
+      expect((await front.get(WorkflowService).get(run)).status).toBe('COMPLETED');
+    } finally {
+      await worker.close();
+      await front.close();
+    }
   });
 });

@@ -150,6 +150,9 @@ export interface GraphStore {
    */
   graphByKey(key: GraphKey, ownerId: string | null): Promise<GraphDetails | undefined>;
 
+  /** Whether there is such a version, whoever may see it. */
+  graphExists(key: GraphKey): Promise<boolean>;
+
   /** Drafts and versions, newest first; within an owner his own, and shared versions. */
   listGraphs(filter: GraphFilter, scope: OwnerScope): Promise<GraphRow[]>;
 }

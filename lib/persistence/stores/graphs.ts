@@ -83,6 +83,12 @@ export class PostgresGraphs implements GraphStore {
     return graph;
   }
 
+  async graphExists({ definitionId, version, fingerprint }: GraphKey): Promise<boolean> {
+    const { pool, statements } = this.context;
+    const [row] = await pool.query<{ found: boolean }>(statements.graphExists, [definitionId, version, fingerprint]);
+    return row!.found;
+  }
+
   async listGraphs({ definitionId, status, before, limit }: GraphFilter, scope: OwnerScope): Promise<GraphRow[]> {
     const { sessions, statements } = this.context;
     const values = [scopeValue(scope), definitionId, status, before, limit];

@@ -265,5 +265,6 @@ export class PostgresStore implements WorkflowStore {
   startableGraph = (name: GraphName, version: number | null) => this.graphs.startableGraph(name, version);
   startableIds = (ids: readonly string[], ownerId: string | null) => this.graphs.startableIds(ids, ownerId);
   graphByKey = (key: GraphKey, ownerId: string | null) => this.graphs.graphByKey(key, ownerId);
+  graphExists = (key: GraphKey) => this.graphs.graphExists(key);
   listGraphs = (filter: GraphFilter, scope: OwnerScope) => this.graphs.listGraphs(filter, scope);
 }

@@ -53,6 +53,12 @@ export interface DefinitionSource {
    * @param ownerId whose run it is of
    */
   refresh(definitionKey: string, ownerId: string | null): Promise<unknown> | unknown;
+  /**
+   * Looks again for a definition that was not served: whether it is now, or else may be for runs of other owners, who see other graphs.
+   *
+   * @param ownerId whose run it was of
+   */
+  mayServe(definitionKey: string, ownerId: string | null): Promise<boolean> | boolean;
   /** The provider itself, or one made for this execution where something below it is request-scoped. */
   resolve(type: RuntimeStageType, request: StageRequest): RunnableStage | Promise<RunnableStage>;
 }

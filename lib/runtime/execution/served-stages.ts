@@ -43,10 +43,6 @@ export class ServedStages {
     return this.find(definitionKey, stageKey);
   }
 
-  serves(definitionKey: string): boolean {
-    return this.definitions.byKey(definitionKey) !== undefined;
-  }
-
   #read(definition: RuntimeDefinition): ReadonlyMap<string, ServedStage> {
     const stages = new Map<string, ServedStage>();
     const { compiled } = definition;

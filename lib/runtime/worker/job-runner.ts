@@ -5,7 +5,7 @@ import type { StageOutcome } from '../../engine/state/rows.js';
 import { detached } from '../background/detached.js';
 import type { Outages } from '../background/outages.js';
 import type { Pauses } from '../background/pauses.js';
-import { persist } from '../background/persistence.js';
+import { GivenUp, persist } from '../background/persistence.js';
 import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
 import { Attempt } from '../execution/attempt.js';
 import type { AttemptEnd, RecordedWithin } from '../execution/attempt-end.js';
@@ -98,12 +98,20 @@ export class JobRunner {
   }
 
   async #serve(job: ClaimedJob): Promise<ServedStage | undefined> {
-    const { stages } = this.parts;
+    const { stages, log } = this.parts;
     const { definitionKey, ownerId } = job.run;
     const { key } = job.stageRun;
     const known = stages.find(definitionKey, key);
-    // An outage must not leave the job to the end of its lease.
-    return known ?? persist('reading a definition', () => stages.findAnew(definitionKey, key, ownerId), this.parts);
+    if (known) return known;
+    try {
+      // An outage must not leave the job to the end of its lease.
+      return await persist('reading a definition', () => stages.findAnew(definitionKey, key, ownerId), this.parts);
+    } catch (error) {
+      if (error instanceof GivenUp) throw error;
+      // Nor may anything else: each such end counts as a loss, and the last one would fail the run.
+      log.error(`${definitionKey} could not be read, its jobs are put off: ${errorLine(error)}`, errorStack(error));
+      return undefined;
+    }
   }
 
   async #chain(first: Attempt, handOffs: HandOffs | null): Promise<JobEnd> {
@@ -225,7 +233,7 @@ export class JobRunner {
     const { unserved, hook, recorder } = this.parts;
     const { id: stageRunId, attempt, deferrals } = job.stageRun;
     const lease = { jobId: job.jobId, runId: job.run.id, stageRunId, token: job.token };
-    unserved.learn(job.run.definitionKey);
+    unserved.learn(job.run.definitionKey, job.run.ownerId);
     const delayMs = unserved.delayMs(deferrals);
     if (job.kind === 'cancel') await hook.defer(lease, delayMs);
     else await recorder.record(null, released(lease, attempt, 'version', delayMs));

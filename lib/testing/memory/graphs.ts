@@ -161,6 +161,13 @@ export function graphByKey(
   return found && { ...viewOf(found), source: found.source };
 }
 
+export function graphExists({ db }: MemorySession, key: port.GraphKey): boolean {
+  return [...db.graphs.all()].some(
+    ({ definitionId, version, fingerprint }) =>
+      definitionId === key.definitionId && version === key.version && fingerprint === key.fingerprint,
+  );
+}
+
 /** Newest first. */
 export function listGraphs({ db }: MemorySession, filter: port.GraphFilter, scope: OwnerScope): port.GraphRow[] {
   const { definitionId, status, before, limit } = filter;

@@ -320,6 +320,10 @@ export class MemoryStore extends StepCalls implements port.WorkflowStore {
     return this.call((session) => graphs.startableIds(session, definitionIds, ownerId));
   }
 
+  async graphExists(key: port.GraphKey): Promise<boolean> {
+    return this.call((session) => graphs.graphExists(session, key));
+  }
+
   async graphByKey(key: port.GraphKey, ownerId: string | null): Promise<port.GraphDetails | undefined> {
     return this.call((session) => graphs.graphByKey(session, key, ownerId));
   }

@@ -223,6 +223,28 @@ describe('versions this build does not serve', () => {
   });
 });
 
+describe('definitions that could not be read', () => {
+  it('GHOST-3: whatever reading throws puts the job off, and costs the run neither an attempt nor a loss', async () => {
+    const { engine } = engineOf([{ key: 'a', execute: () => 1 }]);
+    const late = workflow('late', [{ key: 'x', execute: () => 'late' }]);
+    const refresh = engine.definitions.refresh.bind(engine.definitions);
+    engine.definitions.refresh = () => {
+      throw new Error('permission denied for table workflow_graphs');
+    };
+    const runId = await engine.start(late);
+    await engine.drain();
+    const { stageRuns } = await engine.history(runId);
+    expect(stageRuns[0]).toMatchObject({ status: 'PENDING', attempt: 0, losses: 0 });
+    expect(engine.log.matching('error', `${late.key} could not be read`)).toHaveLength(1);
+    engine.definitions.refresh = refresh;
+    engine.definitions.lazy.push(late);
+    refresh();
+    engine.clock.advance(30_000);
+    await engine.drain();
+    expect(await engine.output(runId)).toBe('late');
+  });
+});
+
 describe('shutdown', () => {
   it('LEASE-6: a body that ends within the grace is recorded, and nothing is begun after it', async () => {
     const store = new BrokenStore();

@@ -264,6 +264,10 @@ export function describeGraphs({ it, expect }: StoreSuite): void {
     expect(await on.store.graphByKey(key, 'b')).toBe(undefined);
     expect(await on.store.graphByKey(key, null)).toBe(undefined);
     expect((await on.store.graphByKey({ ...key, fingerprint: 's1' }, 'b'))?.id).toBe(shared.row!.id);
+    // But that there is one is known: who may not see it must not keep it from those who may.
+    expect(await on.store.graphExists(key)).toBe(true);
+    expect(await on.store.graphExists({ ...key, version: 2 })).toBe(false);
+    expect(await on.store.graphExists({ ...key, fingerprint: 'f2' })).toBe(false);
     expect(await on.store.findGraph(B, 1)).toBe(undefined);
     expect((await on.store.findGraph(B, 1, { orShared: true }))?.id).toBe(shared.row!.id);
     expect((await on.store.findGraph(A, 'newest', { orShared: true }))?.id).toBe(mine.row!.id);

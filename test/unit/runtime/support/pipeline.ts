@@ -120,6 +120,11 @@ export class TestDefinitions implements DefinitionSource {
     this.#workflows.push(...this.lazy.splice(0));
   }
 
+  mayServe(key: string): boolean {
+    this.refresh();
+    return this.byKey(key) !== undefined;
+  }
+
   resolve({ id }: RuntimeStageType): RunnableStage | Promise<RunnableStage> {
     const stage = this.#stage(id)!;
     return stage.make ? stage.make() : stage;

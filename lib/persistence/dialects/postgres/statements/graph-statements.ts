@@ -128,6 +128,14 @@ export function graphByKey(t: TableNames): Statement {
   };
 }
 
+/** Whoever's it is. $1 definition, $2 version, $3 fingerprint. */
+export function graphExists(t: TableNames): Statement {
+  return {
+    name: 'graph-exists',
+    text: `SELECT EXISTS (SELECT 1 FROM ${t.graphs} WHERE definition_id = $1::text AND version = $2::int AND fingerprint = $3::text) AS found`,
+  };
+}
+
 /** A page, newest first. $1 owner, $2 definition, $3 statuses, $4 before id, $5 limit. */
 export function listGraphs(t: TableNames, kind: ScopeKind): Statement {
   const scope = {

@@ -33,6 +33,7 @@ import { removeForgedSteps } from './forged-steps.js';
 import {
   findGraph,
   graphByKey,
+  graphExists,
   listGraphs,
   lockGraph,
   publishGraph,
@@ -217,6 +218,7 @@ export function createStatements(t: TableNames) {
     startableGraph: startableGraph(t),
     startableIds: startableIds(t),
     graphByKey: graphByKey(t),
+    graphExists: graphExists(t),
     listGraphs: scoped(listGraphs),
     findRound: findRound(t),
     findRoundBeside: findRoundBeside(t),
