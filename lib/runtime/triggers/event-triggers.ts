@@ -3,7 +3,7 @@ import { ExpressionValues } from '../../engine/expression/index.js';
 import { type CompiledTrigger, receivedStart, triggerNote, type TriggerSpecs } from '../../engine/graph/index.js';
 import type { Cursor, FoundTrigger, StoredEvent, TriggerNote, WorkflowStore } from '../../engine/ports/index.js';
 import { isShuttingDown, WorkflowError } from '../../errors/index.js';
-import { errorLine, type RuntimeLog } from '../background/runtime-log.js';
+import { errorLine, errorStack, type RuntimeLog } from '../background/runtime-log.js';
 import { chainOf, type EventChain, NO_CHAIN } from './event-chain.js';
 import type { StartTriggered } from './triggered-start.js';
 
@@ -54,10 +54,27 @@ export class EventTriggers {
         batch,
       );
       if (page.triggers.length > 0) chain ??= await this.#chainOf(event);
-      for (const trigger of page.triggers) complete = (await this.#match(trigger, event, chain!)) && complete;
+      for (const trigger of page.triggers) complete = (await this.#alone(trigger, event, chain!)) && complete;
       after = page.next;
     } while (after !== null);
     return complete;
+  }
+
+  /** What one trigger throws keeps none of the others from the event. Rejects where the database is away for all. */
+  async #alone(found: FoundTrigger, event: StoredEvent, chain: EventChain): Promise<boolean> {
+    const { store, log } = this.parts;
+    try {
+      return await this.#match(found, event, chain);
+    } catch (error) {
+      const line = `${nameOf(found)} could not be asked of event ${event.id}, and is tried again: ${errorLine(error)}`;
+      if (!store.isTransient(error)) log.error(line, errorStack(error));
+      else {
+        // An answer says that it is this one's trouble alone: a lock, a timeout of a statement.
+        await store.now();
+        log.warn(line);
+      }
+      return false;
+    }
   }
 
   async #chainOf(event: StoredEvent): Promise<EventChain> {
