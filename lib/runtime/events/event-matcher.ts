@@ -193,7 +193,7 @@ export class EventMatcher {
       const { busy, later } = await this.#matchWaits(overdue);
       // For one that is busy an event lies there that came in time, and for one that could not be looked up there may: it is not over.
       const over = overdue.filter((wait) => !busy.has(wait) && !later.has(wait));
-      const { fired, busy: locked } = await store.fireTimeouts(over, aheadMs);
+      const { fired, busy: locked } = await this.#end(over, aheadMs);
       timeouts += fired;
       if (fired > 0) onResumed(fired);
       isBusy ||= locked > 0 || busy.size > 0;
@@ -201,6 +201,24 @@ export class EventMatcher {
       after = overdue.length < batch ? undefined : overdue.at(-1);
     } while (after !== undefined);
     return { timeouts, busy: isBusy };
+  }
+
+  /** A page in one transaction; where that fails each in one of its own: one that can't be ended holds up none of the others. */
+  async #end(waits: readonly EventWait[], aheadMs: number): Promise<{ fired: number; busy: number }> {
+    const { store } = this.parts;
+    try {
+      return await store.fireTimeouts(waits, aheadMs);
+    } catch {
+      const sum = { fired: 0, busy: 0 };
+      for (const wait of waits) {
+        const what = `Ending wait ${wait.key} of run ${wait.runId}`;
+        const ended = await this.#guarded(what, () => store.fireTimeouts([wait], aheadMs));
+        if (typeof ended === 'string') continue;
+        sum.fired += ended.fired;
+        sum.busy += ended.busy;
+      }
+      return sum;
+    }
   }
 
   async #matchStageRuns(stageRunIds: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { Outages } from '../../../lib/runtime/background/outages.js';
 import { Pauses } from '../../../lib/runtime/background/pauses.js';
 import { EventMatcher } from '../../../lib/runtime/events/event-matcher.js';
 import { DueWaits } from '../../../lib/runtime/wake/due-waits.js';
-import { BrokenStore, TransientError } from './support/broken-store.js';
+import { BrokenStore, DataError, TransientError } from './support/broken-store.js';
 import { workflow } from './support/pipeline.js';
 import { signal, turns, type Signal } from './support/signals.js';
 import { TestEngine } from './support/test-engine.js';
@@ -66,6 +66,23 @@ async function stopsAfter(matcher: EventMatcher, goOn: Signal): Promise<void> {
   goOn.fire();
   await stopping;
 }
+
+describe('limits', () => {
+  it('WAKE-3: a wait that cannot be ended holds up none of its page', async () => {
+    const { engine, broken, runId, flow } = await waiting();
+    const other = await engine.start(flow);
+    await engine.drain();
+    engine.passTime(3_600_001);
+    broken.instead.fireTimeouts = (real, waits, aheadMs) => {
+      if (waits.some((wait) => wait.runId === runId)) throw new DataError('a row that is refused');
+      return real(waits, aheadMs);
+    };
+    expect(await engine.runtime.pass.wake()).toMatchObject({ timeouts: 1, errors: [] });
+    await engine.drain();
+    expect(await engine.output(other)).toMatchObject({ timedOut: true });
+    expect(engine.log.matching('error', `of run ${runId} failed`)).toHaveLength(1);
+  });
+});
 
 describe('matching', () => {
   it('WAIT-3: an event that came in time wins over the limit, though its run was locked when the limit passed', async () => {
