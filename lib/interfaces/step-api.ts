@@ -28,6 +28,9 @@ import type { WorkflowClass, WorkflowInput, WorkflowOutput } from './workflow-bl
  * Several calls may be awaited together with `Promise.all`, `race` and `allSettled`. While a stage waits it holds no memory
  * and no connection: the body is dropped, its `finally` does not run, and plain timers beside a wait never win a race.
  *
+ * A step that the body began and never looked at is awaited in its place once it has returned: the stage is not over before it is,
+ * and fails with what it fails with. A wait that nobody awaits holds nothing up.
+ *
  * Every call throws `InvalidStepError` (`INVALID_STEP`) for a bad name or option, `StepMismatchError` (`STEP_MISMATCH`)
  * when the name was recorded for another kind of step, and `StepNestedError` (`STEP_NESTED`) inside a step's body. What a
  * step fails with reaches the body as it was recorded: decide by `WorkflowError.is(error) && error.code === '…'`, never by

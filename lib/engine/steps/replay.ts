@@ -7,6 +7,8 @@ import { OpenWaits } from './open-waits.js';
 import { OutcomeWriter, type OutcomeReader } from './outcome-writer.js';
 import type { ReplayHost, ReplayStop } from './replay-host.js';
 import { StepCall, type AnyCall, type StepPlan } from './step-call.js';
+import { StepPromise } from './step-promise.js';
+import { Given, Unattended } from './unattended.js';
 
 /** Macrotasks without a durable call after which a body counts as quiet. */
 const QUIET_TICKS = 5;
@@ -32,6 +34,7 @@ export class Replay implements OutcomeReader {
   readonly #occurrences = new Map<string, number>();
   readonly #called = new CalledReactions();
   readonly #failed = new FailedSteps();
+  readonly #unattended = new Unattended();
   /** Work of this process that the stage doesn't suspend over. */
   #busy = 0;
   /** Moves on with whatever happens: by it is seen that nothing does. */
@@ -72,7 +75,7 @@ export class Replay implements OutcomeReader {
 
   /** Makes a durable call. Its promise stays pending for ever once the body is dropped. */
   call<T>(plan: StepPlan<T>): Promise<T> {
-    const call = new StepCall<T>(plan, this.#called, () => this.#awaited(call as unknown as AnyCall));
+    const call = new StepCall<T>(plan, this.#called, this.#unattended, () => this.#awaited(call as unknown as AnyCall));
     if (this.#over) this.#tellRanOn(plan.name);
     else {
       this.#calls.set(call.key, call as unknown as AnyCall);
@@ -81,8 +84,19 @@ export class Replay implements OutcomeReader {
     return call.promise;
   }
 
+  /** A call that is none, or what several calls come to: watched as the promise of a call is. */
+  given<T>(what: string, promise: Promise<T>): Promise<T> {
+    const given = StepPromise.watched<T>(new Given(this.#unattended, what));
+    promise.then(given.resolve, given.reject);
+    return given.promise;
+  }
+
   /** Plain work of the body's beside a wait: while it runs the stage doesn't suspend. */
-  async local<T>(work: () => T | Promise<T>): Promise<T> {
+  local<T>(work: () => T | Promise<T>): Promise<T> {
+    return this.given('ctx.local', this.#local(work));
+  }
+
+  async #local<T>(work: () => T | Promise<T>): Promise<T> {
     this.#busy++;
     this.#activity++;
     try {
@@ -140,6 +154,31 @@ export class Replay implements OutcomeReader {
   }
 
   /**
+   * The body has returned. What it began and never looked at is awaited in its place: the stage is not over before that is. From then
+   * on nothing is delivered to whatever of the body still runs, and nothing suspends the stage.
+   *
+   * @throws what the first of these failed with
+   */
+  async returned(): Promise<void> {
+    if (this.#over) return;
+    if (this.#unattended.any) {
+      const ended = this.#unattended.ended();
+      this.#moved();
+      await ended;
+      const [first] = this.#unattended.failed;
+      if (first) {
+        this.host.warn(
+          `UNAWAITED_STEP: ${first.what} failed, and the body returned without having looked at it, so the attempt fails with it. ` +
+            'Await it, or catch what it throws.',
+        );
+        throw first.failure.error;
+      }
+    }
+    this.#tellCutOff();
+    this.#over = true;
+  }
+
+  /**
    * The body has ended, by itself or not: what follows for its ledger. `thrown`: what it failed with.
    *
    * Steps are opened again that failed with what the body failed with; when that can't be told, all that failed (STEP-7).
@@ -150,7 +189,9 @@ export class Replay implements OutcomeReader {
     readonly reopen: readonly string[];
   } {
     this.#over = true;
-    const reopen = thrown ? this.#failed.blamedFor(thrown.error) : [];
+    // What nobody looked at would fail the next attempt, too.
+    const errors = thrown ? [thrown.error, ...this.#unattended.failed.map(({ failure }) => failure.error)] : [];
+    const reopen = [...new Set(errors.flatMap((error) => this.#failed.blamedFor(error)))];
     return { used: this.#occurrences.size > 0, openWaits: this.#order.mayWait, reopen };
   }
 
@@ -224,6 +265,7 @@ export class Replay implements OutcomeReader {
   /** Something happened that may let the body go on, or end it. */
   #moved(): void {
     this.#activity++;
+    this.#unattended.look();
     if (this.#acting || this.#over || !this.#mayAct()) return;
     this.#acting = true;
     this.#act()
@@ -306,6 +348,9 @@ export class Replay implements OutcomeReader {
   }
 
   #suspend(): void {
+    // What it does not await any more holds nothing up, except for a step between two tries.
+    if (this.#unattended.returned && !this.#waits.wanted().some(({ acts }) => acts))
+      return this.#unattended.onlyWaits();
     const suspension = this.#waits.suspension();
     if (suspension) this.#stop({ kind: 'suspended', suspension });
   }
@@ -365,6 +410,18 @@ export class Replay implements OutcomeReader {
     if (this.#over) return;
     this.#over = true;
     this.host.stop(stop);
+  }
+
+  /** Steps that some function awaits which the body itself did not: whether it forgot that, or raced it, nobody can see. */
+  #tellCutOff(): void {
+    const cut = [...this.#calls.values()].filter(
+      ({ acts, phase, interest }) => acts && (phase === 'asked' || phase === 'busy') && interest.wanted,
+    );
+    if (cut.length === 0) return;
+    this.host.warn(
+      `UNAWAITED_STEP: the body returned while ${cut.map(({ plan }) => `step "${plan.name}"`).join(', ')} had not ended, which a ` +
+        'function awaits that nobody awaits: its outcome counts for nothing, and a transaction is rolled back. Await that function.',
+    );
   }
 
   #tellRanOn(name: string): void {

@@ -186,7 +186,8 @@ export class Steps {
     problems.body(fn);
     const whole = concurrency === Infinity || Number.isInteger(concurrency);
     problems.need(whole && concurrency >= 1, 'concurrency', 'must be a whole number from 1 on');
-    if (problems.any) return refused(problems.error(`ctx.step.all(${JSON.stringify(name)})`));
+    const what = `ctx.step.all(${JSON.stringify(name)})`;
+    if (problems.any) return this.#refused(what, problems.error(what));
     const occurrence = this.replay.occurrence(this.scope, name);
     const results: unknown[] = [];
     let next = 0;
@@ -204,9 +205,10 @@ export class Steps {
       }
     };
     const lanes = Array.from({ length: Math.min(concurrency, items.length) }, lane);
-    const all = Promise.all(lanes).then(() => results);
-    all.catch(() => undefined);
-    return all;
+    return this.replay.given(
+      what,
+      Promise.all(lanes).then(() => results),
+    );
   }
 
   #sleep(key: string, name: string, due: { inMs: number } | { at: string }): WaitPlan<void> {
@@ -233,19 +235,23 @@ export class Steps {
   }
 
   #call<T>(kind: StepKind, name: string, make: (key: string, problems: CallProblems) => StepPlan<T>): Promise<T> {
+    const what = `ctx.${CALLS[kind]}(${JSON.stringify(name)})`;
     const outer = this.replay.host.insideStep;
-    if (outer !== undefined) return refused(new StepNestedError({ step: String(name), outer }));
+    if (outer !== undefined) return this.#refused(what, new StepNestedError({ step: String(name), outer }));
     const problems = new CallProblems();
     problems.name(name);
-    const what = `ctx.${CALLS[kind]}(${JSON.stringify(name)})`;
-    if (problems.any) return refused(problems.error(what));
+    if (problems.any) return this.#refused(what, problems.error(what));
     try {
       const key = stepKey(this.scope, name, this.replay.occurrence(this.scope, name));
       const plan = make(key, problems);
-      return problems.any ? refused(problems.error(what)) : this.replay.call(plan);
+      return problems.any ? this.#refused(what, problems.error(what)) : this.replay.call(plan);
     } catch (error) {
-      return refused(error);
+      return this.#refused(what, error);
     }
+  }
+
+  #refused(what: string, error: unknown): Promise<never> {
+    return this.replay.given(what, Promise.reject<never>(error instanceof Error ? error : new Error(String(error))));
   }
 }
 
@@ -275,11 +281,4 @@ function timedOut(what: string, { timeout, onTimeout }: TimeoutOptions): unknown
     what,
     timeout: timeout === undefined ? '' : formatDuration(duration(timeout, 'timeout')),
   });
-}
-
-/** Rejected, and no unhandled rejection when nobody looks. */
-function refused(error: unknown): Promise<never> {
-  const promise = Promise.reject<never>(error instanceof Error ? error : new Error(String(error)));
-  promise.catch(() => undefined);
-  return promise;
 }

@@ -1,6 +1,7 @@
 import type { LedgerRow, OpenWait, StepKind } from '../ports/step-store.js';
 import { Interest, type CalledReactions } from './interest.js';
 import { StepPromise } from './step-promise.js';
+import type { Unattended } from './unattended.js';
 
 /** What one kind of durable call does. */
 export interface StepPlan<T> {
@@ -37,19 +38,32 @@ export class StepCall<T = unknown> {
   epoch = 0;
   readonly promise: StepPromise<T>;
   readonly interest: Interest;
-  readonly #resolve: (value: T) => void;
+  readonly #resolve: (value: T | PromiseLike<T>) => void;
   readonly #reject: (error: unknown) => void;
 
   constructor(
     readonly plan: StepPlan<T>,
     called: CalledReactions,
+    unattended: Unattended,
     onInterest: () => void,
   ) {
-    this.interest = new Interest(called, onInterest);
+    const of = { what: `step "${plan.name}"`, holds: () => this.#holds, onChange: onInterest };
+    this.interest = new Interest(called, of, unattended);
     const { promise, resolve, reject } = StepPromise.watched<T>(this.interest);
     this.promise = promise;
     this.#resolve = resolve;
     this.#reject = reject;
+  }
+
+  /** Does something: its body, or the transaction of the host's, is what the stage was written for. */
+  get acts(): boolean {
+    const { kind } = this.plan;
+    return kind === 'run' || kind === 'once' || kind === 'transaction';
+  }
+
+  /** A child is to be started; its end is waited for by who awaits it. What failed is to be told of. */
+  get #holds(): boolean {
+    return this.acts || this.phase === 'delivered' || (this.plan.kind === 'child' && this.phase !== 'waiting');
   }
 
   get key(): string {

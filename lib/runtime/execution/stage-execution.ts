@@ -141,6 +141,8 @@ export class StageExecution {
     const { stage, type } = attempt.served;
     return this.#inContext(attempt, async (handler, context) => {
       const completion = await this.#complete(attempt, handler, context);
+      // Not over before what it began is; then, whatever it still awaits must not put the stage to sleep.
+      await attempt.replay?.replay.returned();
       if (completion.kind === 'waits') {
         const orders = attempt.replay?.replay.orders ?? [];
         return { kind: 'stopped', stop: { kind: 'suspended', suspension: suspensionOf(completion.wait, orders) } };
@@ -155,7 +157,6 @@ export class StageExecution {
       const output = encodeJson(value, { what, maxBytes: this.parts.maxOutputBytes, limit: 'limits.maxOutputBytes' });
       const outcome = { kind: 'completed', output, ...(name !== null && { outcome: name }) } as const;
       if (!attempt.writes) return { kind: 'ended', outcome };
-      // The body has ended: what it still awaits must not put the stage to sleep while its outcome is written.
       attempt.ended = attempt.replay?.replay.end();
       return { kind: 'recorded', ...(await this.parts.recordWithin(attempt, outcome)) };
     });

@@ -222,6 +222,52 @@ describe('ctx.transaction', () => {
     expect(await bookings()).toEqual(['a']);
   });
 
+  it('STEP-5, TX-3: one that nobody awaits is committed before its stage is', async () => {
+    const flow = flowOf(async (ctx) => {
+      void ctx.transaction('book', async (manager: EntityManager) => {
+        await manager.query('SELECT pg_sleep(0.1)');
+        return book('a')(manager);
+      });
+      ctx.transaction('more', book('b')).catch(() => undefined);
+      return 'done';
+    });
+    const engine = await engineOf(flow);
+    const runId = await engine.start(flow);
+    await engine.drain();
+    expect(await engine.output(runId)).toBe('done');
+    expect(await bookings()).toEqual(['a', 'b']);
+    expect((await ledger(runId)).map((row) => (row as { status: string }).status)).toEqual(['completed', 'completed']);
+  });
+
+  it('STEP-5, STEP-7, TX-3: what one that nobody awaits fails with fails the attempt, and the next does it anew', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const fails = once<never>();
+    const flow = flowOf(
+      async (ctx) => {
+        void ctx.transaction('book', async (manager: EntityManager) => {
+          await book('a')(manager);
+          fails(() => {
+            throw new TypeError('full');
+          });
+        });
+        await ctx.step.run('other', () => calls.push('other'));
+        return 'done';
+      },
+      { retry: { maxAttempts: 2, backoff: 0 } },
+    );
+    const engine = await engineOf(flow);
+    const runId = await engine.start(flow);
+    await engine.drain();
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+    expect(await engine.output(runId)).toBe('done');
+    expect((await engine.history(runId)).attempts.map(({ message }) => message)).toEqual(['full']);
+    expect(calls.toSorted()).toEqual(['a', 'a', 'other']);
+    expect(await bookings()).toEqual(['a']);
+    expect(engine.log.matching('warn', 'UNAWAITED_STEP: step "book" failed')).toHaveLength(1);
+  });
+
   it('TX-3: a run that is cancelled between body and commit commits nothing', async () => {
     let runId = '';
     const flow = flowOf((ctx) => ctx.transaction('book', book('a')));

@@ -180,9 +180,48 @@ describe('how an attempt ends', () => {
   });
 });
 
+describe('a body that has returned', () => {
+  it('STEP-5: a wait that is still open does not put the stage to sleep while its output is checked', async () => {
+    const output = z.string().refine(() => turns(50).then(() => true));
+    const waiting = stage(
+      'a',
+      async (ctx) => {
+        await Promise.race([ctx.step.waitForSignal('stop').then(() => 'stopped'), ctx.step.run('b', () => 1)]);
+        return 'done';
+      },
+      { output },
+    );
+    const { run: row, output: given } = await run([waiting]);
+    expect([row.status, given]).toEqual(['COMPLETED', 'done']);
+  });
+});
+
 describe('the time limit of an attempt', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => jest.useRealTimers());
+
+  it('RETRY-6, STEP-5: the time limit holds for a step that nobody awaits, too', async () => {
+    const goOn = signal();
+    const forgetful = stage(
+      'a',
+      (ctx) => {
+        if (ctx.attempt === 1) void ctx.step.run('slow', () => goOn);
+        return ctx.attempt;
+      },
+      { timeoutMs: 5_000 },
+    );
+    const flow = workflow('flow', [forgetful]);
+    engine = new TestEngine([flow]);
+    const runId = await engine.start(flow);
+    const drained = engine.drain();
+    await turns();
+    jest.advanceTimersByTime(5_000);
+    await drained;
+    goOn.fire();
+    await turns();
+    expect((await engine.history(runId)).attempts).toMatchObject([{ attempt: 1, code: 'STAGE_TIMEOUT' }]);
+    expect(await engine.output(runId)).toBe(2);
+  });
 
   it('RETRY-6: ends the attempt STAGE_TIMEOUT, aborts its signal, and drops what the body does afterwards', async () => {
     const goOn = signal();

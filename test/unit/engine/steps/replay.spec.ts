@@ -223,10 +223,14 @@ describe('steps', () => {
       void ctx.step.run('a', () => Promise.reject(new Error('boom')));
       void ctx.step.run('', () => 1);
       void ctx.step.all('all', [1, 2], () => Promise.reject(new Error('boom')));
+      void ctx.step.run('b', () => 1).then(() => Promise.reject(new Error('boom')));
+      void ctx.step.run('c', () => Promise.reject(new Error('boom'))).finally(() => undefined);
+      void ctx.step.run('d', () => Promise.reject(new Error('boom'))).finally();
+      void ctx.replay.local(() => Promise.reject(new Error('boom')));
       await ctx.step.sleep('nap', '1h');
       return 'fine';
     });
-    expect(value(await stage.run())).toBe('fine');
+    expect(await stage.run()).toMatchObject({ kind: 'threw', error: { message: 'boom' } });
     await macrotasks();
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();

@@ -102,15 +102,19 @@ describe('transactions', () => {
     const inside = signal();
     const goOn = signal();
     const stage = new SmallStage(async ({ step }) => {
-      void step.transaction('pay', async () => {
-        inside.fire();
-        await goOn;
-      });
+      const helper = async (): Promise<void> => {
+        await step.transaction('pay', async () => {
+          inside.fire();
+          await goOn;
+        });
+      };
+      void helper();
       await inside;
       return 'ended';
     });
     stage.ledger.transactions.push('busy', 'busy');
     expect(value(await stage.pass())).toBe('ended');
+    expect(stage.warnings).toEqual([expect.stringMatching(/^UNAWAITED_STEP: .*"pay"/)]);
     goOn.fire();
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(stage.ledger.read()).toEqual([]);

@@ -93,7 +93,9 @@ export class SmallStage {
       void inside.exit(async () => {
         try {
           const value = await this.body({ step, replay, signal: controller.signal });
-          if (!replay.over) resolve({ kind: 'returned', value });
+          const late = replay.over;
+          await replay.returned();
+          if (!late) resolve({ kind: 'returned', value });
           this.lastEnd = replay.end();
         } catch (error) {
           if (!replay.over) resolve({ kind: 'threw', error });
