@@ -63,17 +63,24 @@ describe('sample 01, documents', () => {
     expect(large).toMatchObject({ reading: { truncated: true }, language: { detected: 'en', expected: 'en' } });
 
     expect(await call<string>(`${url}/api`)).toContain('swagger');
-    const { runId } = await call<{ runId: string }>(`${url}/documents/eng/runs`, 'POST', 201);
-    await call(`${url}/runs/${runId}/cancel`, 'POST');
-    expect((await call<Json<RunView>>(`${url}/runs/${runId}`)).status).toBe('CANCELLED');
-    expect(await call(`${url}/runs/${runId}/cancel`, 'POST', 409)).toMatchObject({ code: 'RUN_NOT_CANCELLABLE' });
-    expect(await call(`${url}/runs/${runId}/retry`, 'POST', 409)).toMatchObject({ code: 'RUN_NOT_RETRYABLE' });
     const failed = (await call<Json<RunPage>>(`${url}/runs?status=FAILED`)).runs;
     expect(failed.map(({ failureCode }) => failureCode).sort()).toEqual(['EMPTY_DOCUMENT', 'NOT_UTF8']);
     expect(await call(`${url}/runs/${failed[0]!.id}/retry`, 'POST')).toMatchObject({ id: failed[0]!.id });
     await call(`${url}/documents/nosuch/runs`, 'POST', 404);
     await call(`${url}/runs/00000000-0000-7000-8000-000000000000`, 'GET', 404);
 
+    expect(await sample.kill('SIGINT')).toEqual({ code: 130, signal: null });
+  });
+
+  it('CANCEL-1: a run is cancelled over HTTP once, and is none to retry', async () => {
+    // At a pace at which no run ends before it is cancelled.
+    const sample = start('--limit', '1', '--pace', '600000');
+    const url = await urlOf(sample);
+    const { runId } = await call<{ runId: string }>(`${url}/documents/eng/runs`, 'POST', 201);
+    await call(`${url}/runs/${runId}/cancel`, 'POST');
+    expect((await call<Json<RunView>>(`${url}/runs/${runId}`)).status).toBe('CANCELLED');
+    expect(await call(`${url}/runs/${runId}/cancel`, 'POST', 409)).toMatchObject({ code: 'RUN_NOT_CANCELLABLE' });
+    expect(await call(`${url}/runs/${runId}/retry`, 'POST', 409)).toMatchObject({ code: 'RUN_NOT_RETRYABLE' });
     expect(await sample.kill('SIGINT')).toEqual({ code: 130, signal: null });
   });
 
