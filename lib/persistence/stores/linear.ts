@@ -1,6 +1,7 @@
 import type { LinearRecord } from '../../engine/ports/index.js';
 import type { EngineEvent, JsonText, NewStageRun } from '../../engine/state/rows.js';
 import type { PassedRow, PassingRow, RecordRow } from '../dialects/postgres/statements/record.js';
+import { newStageRunRow } from '../dialects/postgres/statements/new-stage-run-row.js';
 import { outcomeRow } from './outcome-row.js';
 
 /**
@@ -45,23 +46,8 @@ export function passingRow(record: LinearRecord): PassingRow {
 /** The nodes that are passed after a record. */
 export function passedAfter({ lease, transition }: LinearRecord): PassedRow[] {
   const passed: PassedRow[] = [];
-  for (const row of transition?.stageRuns ?? []) {
-    if (!hasPassed(row)) continue;
-    passed.push({
-      after: lease.stageRunId,
-      id: row.id,
-      node: row.node,
-      position: row.position,
-      key: row.key,
-      stage: row.stage,
-      visit: row.visit,
-      ordinal: row.ordinal,
-      status: row.status,
-      skip_reason: row.skipReason,
-      output: row.output ?? null,
-      outcome: row.outcome ?? null,
-    });
-  }
+  for (const row of transition?.stageRuns ?? [])
+    if (hasPassed(row)) passed.push(Object.assign(newStageRunRow(lease.runId, row), { after: lease.stageRunId }));
   return passed;
 }
 

@@ -3,6 +3,7 @@ import type { TableNames } from '../../../table-names.js';
 import { RowSet } from '../row-set.js';
 import { CLAIMED, clock, DELAYED, DUE, milliseconds, slotOf } from '../sql.js';
 import { ATTEMPT_COLUMNS } from './attempt-columns.js';
+import { NEW_STAGE_RUN_COLUMNS, type NewStageRunRow } from './new-stage-run-row.js';
 
 /** A linear outcome: what one attempt ended as, and the one stage run, or the end of the run, that follows. */
 export interface RecordRow {
@@ -46,21 +47,11 @@ export interface PassingRow extends RecordRow {
 }
 
 /** A node that a run passes on its way to what follows, without a worker. */
-export interface PassedRow {
+export interface PassedRow extends PassedColumns {
   /** The stage run whose end it follows. */
   after: string;
-  id: string;
-  node: string;
-  position: number;
-  key: string;
-  stage: string;
-  visit: number;
-  ordinal: number;
-  status: string;
-  skip_reason: string | null;
-  output: string | null;
-  outcome: string | null;
 }
+type PassedColumns = Omit<NewStageRunRow, 'rid' | 'code' | 'message'>;
 
 const RECORD_COLUMNS = {
   sid: 'uuid',
@@ -94,20 +85,8 @@ const RECORD_COLUMNS = {
 
 export const recordRows = new RowSet<RecordRow>(RECORD_COLUMNS);
 export const passingRows = new RowSet<PassingRow>({ ...RECORD_COLUMNS, outcome: 'text', nvisit: 'int' });
-export const passedRows = new RowSet<PassedRow>({
-  after: 'uuid',
-  id: 'uuid',
-  node: 'text',
-  position: 'int',
-  key: 'text',
-  stage: 'text',
-  visit: 'int',
-  ordinal: 'int',
-  status: 'text',
-  skip_reason: 'text',
-  output: 'json',
-  outcome: 'text',
-});
+const { rid: _run, code: _code, message: _message, ...passedColumns } = NEW_STAGE_RUN_COLUMNS;
+export const passedRows = new RowSet<PassedRow>({ after: 'uuid', ...passedColumns });
 
 export interface RecordAnswer {
   /** The run's row could be locked. */
