@@ -161,6 +161,8 @@ export interface ChangeOptions<R = unknown> {
   readonly key?: Buffer;
   /** Nobody claims a job of this run from before it is read until the end of the transaction. */
   readonly holdJobs?: boolean;
+  /** How often it is tried at most while somebody else holds the run; then the answer is undefined. @default as often as it takes */
+  readonly tries?: number;
   /** What is kept of this call, by what was answered: a part of the same transaction, whether the run was changed or not. */
   readonly audit?: (answer: R) => AuditEntry;
 }
@@ -174,7 +176,7 @@ export interface ChangeResult<R> {
 export interface RunStore {
   /**
    * Locks a run, reads it anew, asks `decide`, writes the transition: one transaction, or a part of the caller's.
-   * Undefined: no such run in this scope. Waits for the run's lock (operators' calls may wait).
+   * Undefined: no such run in this scope, or not to be had in so many `tries`. Waits for the run's lock (operators' calls may wait).
    */
   changeRun<R>(
     runId: string,

@@ -18,8 +18,12 @@ export interface OwnerSessions {
   readonly guarded: boolean;
   /** Statements that need not be one transaction. */
   run<T>(scope: OwnerScope, work: Work<T>): Promise<T>;
-  /** One transaction, tried again while somebody holds a lock that it needs: `work` may be called more than once. */
-  transaction<T>(scope: OwnerScope, work: Work<T>): Promise<T>;
+  /**
+   * One transaction, tried again while somebody holds a lock that it needs: `work` may be called more than once.
+   *
+   * @param tries how many at most; the last one rejects with the lock's timeout. @default as many as it takes
+   */
+  transaction<T>(scope: OwnerScope, work: Work<T>, tries?: number): Promise<T>;
   /** Inside the host's transaction, which is left as it was. @param runId the run that they are about */
   within<T>(scope: OwnerScope, runId: string, transaction: JoinedTransaction, work: Work<T>): Promise<T>;
   /**
@@ -44,8 +48,8 @@ export class OpenSessions implements OwnerSessions {
     return work((statement, values) => this.pool.query(statement, values));
   }
 
-  transaction<T>(_scope: OwnerScope, work: Work<T>): Promise<T> {
-    return patiently((options) => this.pool.transaction(work, options));
+  transaction<T>(_scope: OwnerScope, work: Work<T>, tries?: number): Promise<T> {
+    return patiently((options) => this.pool.transaction(work, options), tries);
   }
 
   within<T>(_scope: OwnerScope, _runId: string, transaction: JoinedTransaction, work: Work<T>): Promise<T> {
@@ -100,11 +104,11 @@ export class GuardedSessions implements OwnerSessions {
     return this.transaction(scope, work);
   }
 
-  async transaction<T>(scope: OwnerScope, work: Work<T>): Promise<T> {
+  async transaction<T>(scope: OwnerScope, work: Work<T>, tries?: number): Promise<T> {
     const { app, engine } = this.connections;
-    if ('all' in scope) return patiently((options) => engine.transaction(work, options));
+    if ('all' in scope) return patiently((options) => engine.transaction(work, options), tries);
     const owner = required(scope.owner);
-    return patiently((options) => app.transactionOf(owner, work, options));
+    return patiently((options) => app.transactionOf(owner, work, options), tries);
   }
 
   async within<T>(scope: OwnerScope, runId: string, transaction: JoinedTransaction, work: Work<T>): Promise<T> {

@@ -12,13 +12,18 @@ const LONGEST_PAUSE_MS = 500;
  * for itself, which PostgreSQL can't see.
  *
  * @param transact makes one try, whole, in a transaction with these options
+ * @param tries how many at most; the last one rejects with the lock's timeout. @default as many as it takes
  */
-export async function patiently<T>(transact: (options: TransactionOptions) => Promise<T>): Promise<T> {
+export async function patiently<T>(
+  transact: (options: TransactionOptions) => Promise<T>,
+  tries = Infinity,
+): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    tries -= 1;
     try {
       return await transact({ lockTimeoutMs: LOCK_TIMEOUT_MS });
     } catch (error) {
-      if (!isLockTimeout(error)) throw error;
+      if (!isLockTimeout(error) || tries <= 0) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

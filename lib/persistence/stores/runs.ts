@@ -16,7 +16,7 @@ import type {
   StepHistoryRow,
 } from '../../engine/ports/index.js';
 import type { RunStatus } from '../../engine/state/statuses.js';
-import { breaksConnection } from '../database-errors.js';
+import { breaksConnection, isLockTimeout } from '../database-errors.js';
 import type { TransactionQuery } from '../engine-pool.js';
 import {
   runRow,
@@ -49,7 +49,13 @@ export class PostgresRuns implements RunStore {
   ): Promise<ChangeResult<R> | undefined> {
     const change = (query: TransactionQuery) => this.change(query, runId, scope, decide, options);
     const { sessions } = this.context;
-    return transaction ? sessions.within(scope, runId, transaction, change) : sessions.transaction(scope, change);
+    if (transaction) return sessions.within(scope, runId, transaction, change);
+    try {
+      return await sessions.transaction(scope, change, options.tries);
+    } catch (error) {
+      if (options.tries !== undefined && isLockTimeout(error)) return undefined;
+      throw error;
+    }
   }
 
   async findRun(runId: string, scope: OwnerScope, transaction?: JoinedTransaction): Promise<RunRow | undefined> {

@@ -163,6 +163,26 @@ it('the slow lane: a host transaction that holds a run holds up nobody else', as
   expect((await engine.statuses(busy)).run).toBe('COMPLETED');
 });
 
+it('WAKE-1: a run that a host holds keeps nothing else of the wake pass waiting', async () => {
+  const flow = workflow('flow', [{ key: 'a', execute: () => 1 }]);
+  const engine = await engineOf([flow]);
+  const hour = 3_600_000;
+  // The oldest deadline comes first.
+  const held = await engine.start(flow, null, { deadlineMs: hour });
+  const other = await engine.start(flow, null, { deadlineMs: 2 * hour });
+  const runner = host.createQueryRunner();
+  await runner.startTransaction();
+  await runner.query(`SELECT 1 FROM ${t.runs} WHERE id = $1 FOR UPDATE`, [held]);
+  const later = new Date(Date.parse(await engine.store.now()) + 3 * hour);
+  expect(await engine.runtime.pass.wake(later)).toMatchObject({ timeouts: 1, errors: [] });
+  expect((await engine.history(other)).run).toMatchObject({ status: 'FAILED', failureCode: 'RUN_TIMEOUT' });
+  expect((await engine.statuses(held)).run).toBe('RUNNING');
+  await runner.rollbackTransaction();
+  await runner.release();
+  expect(await engine.runtime.pass.wake(later)).toMatchObject({ timeouts: 1, errors: [] });
+  expect((await engine.statuses(held)).run).toBe('FAILED');
+});
+
 it('FAULT L2, CANCEL-2: a cancel during a long stage ends the run there', async () => {
   const begun = signal();
   const reasons: string[] = [];
